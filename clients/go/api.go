@@ -287,9 +287,17 @@ func (c *Client) PutChannel(ctx context.Context, name string, body ChannelDefini
 	return answer, c.call(ctx, &r, answer)
 }
 
+// DeleteChannelOptions are what DeleteChannel can be given; what is left out is not sent.
+type DeleteChannelOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // DeleteChannel: Delete a channel that no job names.
-func (c *Client) DeleteChannel(ctx context.Context, name string, headers ...Header) (*Channel, error) {
+func (c *Client) DeleteChannel(ctx context.Context, name string, options *DeleteChannelOptions, headers ...Header) (*Channel, error) {
 	r := request{method: "DELETE", path: "/api/v1/channels/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	answer := new(Channel)
 	return answer, c.call(ctx, &r, answer)
 }
@@ -436,6 +444,7 @@ type ListJobsOptions struct {
 	Words     string `json:"-"`
 	Label     string `json:"-"`
 	Owner     string `json:"-"`
+	Node      string `json:"-"`
 	Status    string `json:"-"`
 	Folder    string `json:"-"`
 	Sort      string `json:"-"`
@@ -454,6 +463,7 @@ func (c *Client) ListJobs(ctx context.Context, options *ListJobsOptions, headers
 		r.add("words", options.Words)
 		r.add("label", options.Label)
 		r.add("owner", options.Owner)
+		r.add("node", options.Node)
 		r.add("status", options.Status)
 		r.add("folder", options.Folder)
 		r.add("sort", options.Sort)
@@ -506,12 +516,13 @@ func (c *Client) CreateJob(ctx context.Context, body Definition, options *Create
 
 // BatchJobsOptions are what BatchJobs can be given; what is left out is not sent.
 type BatchJobsOptions struct {
-	Applied *bool        `json:"-"`
-	Keep    *bool        `json:"-"`
-	Kept    string       `json:"-"`
-	Put     []Definition `json:"put,omitempty"`
-	Delete  []string     `json:"delete,omitempty"`
-	DryRun  *bool        `json:"dry_run,omitempty"`
+	Applied *bool            `json:"-"`
+	Keep    *bool            `json:"-"`
+	Kept    string           `json:"-"`
+	Put     []Definition     `json:"put,omitempty"`
+	Delete  []string         `json:"delete,omitempty"`
+	DryRun  *bool            `json:"dry_run,omitempty"`
+	Assume  *BatchJobsAssume `json:"assume,omitempty"`
 }
 
 // BatchJobs: Put and delete many jobs: all are checked before any is written.
@@ -532,6 +543,7 @@ type ActOnJobsOptions struct {
 	Q      string             `json:"-"`
 	Label  string             `json:"-"`
 	Owner  string             `json:"-"`
+	Node   string             `json:"-"`
 	Status string             `json:"-"`
 	Folder string             `json:"-"`
 	Action string             `json:"action,omitempty"`
@@ -549,6 +561,7 @@ func (c *Client) ActOnJobs(ctx context.Context, options *ActOnJobsOptions, heade
 		r.add("q", options.Q)
 		r.add("label", options.Label)
 		r.add("owner", options.Owner)
+		r.add("node", options.Node)
 		r.add("status", options.Status)
 		r.add("folder", options.Folder)
 		r.body = options
@@ -609,17 +622,19 @@ type JobFacetsOptions struct {
 	Q      string `json:"-"`
 	Label  string `json:"-"`
 	Owner  string `json:"-"`
+	Node   string `json:"-"`
 	Status string `json:"-"`
 	Folder string `json:"-"`
 }
 
-// JobFacets: How many jobs match, and which owners, labels, statuses and folders they have.
+// JobFacets: How many jobs match, and which owners, labels, nodes, statuses and folders they have.
 func (c *Client) JobFacets(ctx context.Context, options *JobFacetsOptions, headers ...Header) (*Facets, error) {
 	r := request{method: "GET", path: "/api/v1/jobs:facets", headers: headers}
 	if options != nil {
 		r.add("q", options.Q)
 		r.add("label", options.Label)
 		r.add("owner", options.Owner)
+		r.add("node", options.Node)
 		r.add("status", options.Status)
 		r.add("folder", options.Folder)
 	}
@@ -1090,9 +1105,17 @@ func (c *Client) PutCalendar(ctx context.Context, name string, body CalendarDefi
 	return answer, c.call(ctx, &r, answer)
 }
 
+// DeleteCalendarOptions are what DeleteCalendar can be given; what is left out is not sent.
+type DeleteCalendarOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // DeleteCalendar: Delete a calendar that no job names.
-func (c *Client) DeleteCalendar(ctx context.Context, name string, headers ...Header) (*Calendar, error) {
+func (c *Client) DeleteCalendar(ctx context.Context, name string, options *DeleteCalendarOptions, headers ...Header) (*Calendar, error) {
 	r := request{method: "DELETE", path: "/api/v1/calendars/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	answer := new(Calendar)
 	return answer, c.call(ctx, &r, answer)
 }
@@ -1126,6 +1149,7 @@ func (c *Client) ListMaintenance(ctx context.Context, headers ...Header) (*Maint
 
 // CreateMaintenanceOptions are what CreateMaintenance can be given; what is left out is not sent.
 type CreateMaintenanceOptions struct {
+	DryRun    *bool  `json:"-"`
 	Namespace string `json:"namespace,omitempty"`
 	From      string `json:"from,omitempty"`
 	To        string `json:"to,omitempty"`
@@ -1137,6 +1161,7 @@ type CreateMaintenanceOptions struct {
 func (c *Client) CreateMaintenance(ctx context.Context, options *CreateMaintenanceOptions, headers ...Header) (*Maintenance, error) {
 	r := request{method: "POST", path: "/api/v1/maintenance", headers: headers}
 	if options != nil {
+		r.add("dry_run", options.DryRun)
 		r.body = options
 	}
 	answer := new(Maintenance)
@@ -1180,9 +1205,17 @@ func (c *Client) PutGroup(ctx context.Context, name string, body GroupDefinition
 	return answer, c.call(ctx, &r, answer)
 }
 
+// DeleteGroupOptions are what DeleteGroup can be given; what is left out is not sent.
+type DeleteGroupOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // DeleteGroup: Delete a group that no job names.
-func (c *Client) DeleteGroup(ctx context.Context, name string, headers ...Header) (*Group, error) {
+func (c *Client) DeleteGroup(ctx context.Context, name string, options *DeleteGroupOptions, headers ...Header) (*Group, error) {
 	r := request{method: "DELETE", path: "/api/v1/groups/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	answer := new(Group)
 	return answer, c.call(ctx, &r, answer)
 }

@@ -171,6 +171,8 @@ type Calendar struct {
 	Windows  []string `json:"windows,omitempty"`
 	Timezone string   `json:"timezone,omitempty"`
 	Notes    string   `json:"notes,omitempty"`
+	// Of a dry run alone: what the request would do
+	Result string `json:"result,omitempty"`
 }
 
 // CalendarDefinition: Dates and windows in which jobs do not run, as in docs/JOBS.md
@@ -299,6 +301,8 @@ type Channel struct {
 	Text     string           `json:"text,omitempty"`
 	Notes    string           `json:"notes,omitempty"`
 	Delivery *ChannelDelivery `json:"delivery,omitempty"`
+	// Of a dry run alone: what the request would do
+	Result string `json:"result,omitempty"`
 }
 
 // ChannelDefinition: A channel as in docs/NOTIFY.md
@@ -1264,6 +1268,7 @@ type Facets struct {
 	Status  []FacetsStatu  `json:"status"`
 	Owners  []FacetsOwner  `json:"owners"`
 	Labels  []FacetsLabel  `json:"labels"`
+	Nodes   []FacetsNode   `json:"nodes"`
 	Folders []FacetsFolder `json:"folders"`
 }
 
@@ -1278,6 +1283,11 @@ type FacetsOwner struct {
 }
 
 type FacetsLabel struct {
+	Value string `json:"value"`
+	Count int64  `json:"count"`
+}
+
+type FacetsNode struct {
 	Value string `json:"value"`
 	Count int64  `json:"count"`
 }
@@ -1328,6 +1338,8 @@ type Group struct {
 	Holders []GroupHolder `json:"holders"`
 	// The first 50 of those that wait, in their order
 	Queue []GroupQueueItem `json:"queue"`
+	// Of a dry run alone: what the request would do
+	Result string `json:"result,omitempty"`
 }
 
 type GroupByLabelItem struct {
@@ -1404,9 +1416,11 @@ type Herd struct {
 	Seconds []HerdSecond `json:"seconds"`
 	// Maintenance and pauses in which jobs would start
 	Maintenance []HerdMaintenanceItem `json:"maintenance"`
-	Proposed    int64                 `json:"proposed"`
-	Proposals   []HerdProposal        `json:"proposals"`
-	Kept        map[string]int64      `json:"kept"`
+	// Limits of groups that are lower than what starts in one second
+	Groups    []HerdGroup      `json:"groups"`
+	Proposed  int64            `json:"proposed"`
+	Proposals []HerdProposal   `json:"proposals"`
+	Kept      map[string]int64 `json:"kept"`
 }
 
 type HerdSecond struct {
@@ -1427,6 +1441,21 @@ type HerdMaintenanceItem struct {
 	Reason    *string `json:"reason"`
 	// In it, of all jobs
 	Starts int64 `json:"starts"`
+}
+
+type HerdGroup struct {
+	Group string `json:"group"`
+	// The selector of the jobs that it is for; null: of all
+	Where *string `json:"where"`
+	// Runs that fit on the nodes that there are
+	Most int64 `json:"most"`
+	// In the most crowded second
+	Starts int64  `json:"starts"`
+	At     string `json:"at"`
+	// How many seconds have more
+	Seconds int64 `json:"seconds"`
+	// Starts that are too many, in all
+	Waiting int64 `json:"waiting"`
 }
 
 type HerdProposal struct {
@@ -2363,6 +2392,8 @@ type Maintenance struct {
 	Reason *string `json:"reason"`
 	SetBy  *string `json:"set_by"`
 	SetAt  string  `json:"set_at"`
+	// Of a dry run alone: what the request would do
+	Result string `json:"result,omitempty"`
 }
 
 type MaintenanceList struct {
@@ -2960,6 +2991,12 @@ type WhyInstanceStep struct {
 	State string  `json:"state"`
 	RunID *string `json:"run_id"`
 	Text  string  `json:"text"`
+}
+
+type BatchJobsAssume struct {
+	Groups    []string `json:"groups,omitempty"`
+	Calendars []string `json:"calendars,omitempty"`
+	Channels  []string `json:"channels,omitempty"`
 }
 
 type DkronExecutions = []DkronExecution

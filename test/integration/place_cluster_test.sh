@@ -108,6 +108,12 @@ expect_status 0
 run sh -c "tail -n 2 '$log.asked'"
 expect_stdout "$other
 $kept"
+run peal list --node "$kept" -q asked
+expect_stdout_has asked
+run peal list --node "$other" -q asked
+expect_stderr_has 'no such jobs'
+run peal pause --node nowhere --yes
+expect_status 3
 
 # Attempts go to a node that has not failed, also of a sticky job.
 run peal run fails
@@ -144,6 +150,17 @@ expect_json '[.[] | .free >= 0 and .free <= 100] | unique' '[true]'
 expect_json '[.[] | .cpu_pressure >= 0] | unique' '[true]'
 run peal nodes
 expect_stdout_has FREE
+# shellcheck disable=SC2317 # run and wait_until call it
+jobs_of_nodes() { # NODE FILTER: as this node tells it
+    curl -s --unix-socket "$scratch/$1/api.sock" "http://localhost/api/v1/jobs:facets?$2" |
+        jq -c '.nodes | map({(.value): .count}) | add'
+}
+for node in a b c; do # the runs that are under way, though b was asked for
+    run jobs_of_nodes $node q=busy
+    expect_stdout '{"b":1}'
+done
+run peal pause --node b --dry-run -q busy
+expect_stderr_has 'pause 1 of 1 that match: busy'
 at=$(date -u -d '+8 seconds' +%Y-%m-%dT%H:%M:%SZ)
 for i in $(seq 1 150); do
     cat <<YAML
@@ -164,6 +181,16 @@ expect_status 0
 run sh -c "grep -v b '$log.many' | sort -u"
 expect_stdout 'a
 c'
+ran=$(sort "$log.many" | uniq -c | jq -Rsc '[scan("([0-9]+) (\\w)") | {(.[1]): (.[0] | tonumber)}] | add')
+# shellcheck disable=SC2317 # wait_until calls it
+knows_where() { # NODE: of 150 jobs, where each ran
+    [ "$(jobs_of_nodes "$1" folder=many | jq -cS .)" = "$(jq -cS . <<<"$ran")" ]
+}
+for node in a b c; do
+    wait_until knows_where $node
+done
+run peal list --node a -q many/ -o json
+expect_json length "$(grep -c a "$log.many")"
 # shellcheck disable=SC2317 # wait_until calls it
 all_ended() { [ "$(peal cluster status -o json | jq .open_runs)" = 0 ]; }
 wait_until all_ended

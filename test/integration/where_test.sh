@@ -64,4 +64,16 @@ run ask /api/v1/jobs/render
 expect_json '.status.warning' null
 run ask /metrics
 expect_stdout_lacks 'peal_job_warning{job="render"'
+
+# By the node that ran it, also after a restart: the store of one node keeps no names of nodes.
+run peal restart --label zone=eu --label gpu=
+expect_status 0
+node=$(peal nodes -o json | jq -r '.[0].node')
+run peal list --node "$node"
+expect_stdout_has render
+expect_stdout_lacks plain
+run peal list --node nowhere
+expect_stderr_has 'no such jobs'
+run ask "/api/v1/jobs:facets?node=$node"
+expect_json '.nodes' "[{\"value\":\"$node\",\"count\":1}]"
 finish

@@ -26,6 +26,9 @@ const struct option_row match_options[] = {
                 .field = "label"),
     OPTION_TEXT(match_request, match.owner, 0, "owner", "WHO", "jobs with this owner",
                 .field = "owner"),
+    OPTION_TEXT(match_request, match.node, 0, "node", "NAME",
+                "jobs that run on this node, or ran there last", .field = "node",
+                .complete = COMPLETE_NODES),
     OPTION_TEXT(match_request, match.status, 0, "status", "S",
                 "jobs with this status: ok, failed, never, running, paused, broken or warning",
                 .field = "status", .choices = states),
@@ -41,7 +44,8 @@ const struct option_row match_options[] = {
 
 bool job_match_is_given(const struct job_match *match)
 {
-    return match->query || match->label || match->owner || match->status || match->all;
+    return match->query || match->label || match->owner || match->node || match->status ||
+           match->all;
 }
 
 enum exit_code job_match_check(const struct match_request *request)

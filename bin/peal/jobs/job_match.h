@@ -6,7 +6,7 @@
 #include "client/client.h"
 
 struct job_match {
-    const char *query, *label, *owner, *status; /* NULL: any */
+    const char *query, *label, *owner, *node, *status; /* NULL: any */
     bool all, dry_run, yes;
 };
 

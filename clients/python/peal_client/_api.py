@@ -233,11 +233,18 @@ class Api(Transport):
         self,
         name: str,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Channel:
         """Delete a channel that no job names."""
-        return self.call("DELETE", f"/api/v1/channels/{segment(name)}", if_match=if_match, headers=headers)
+        return self.call(
+            "DELETE",
+            f"/api/v1/channels/{segment(name)}",
+            query={"dry_run": dry_run},
+            if_match=if_match,
+            headers=headers,
+        )
 
     def list_channel_messages(
         self,
@@ -364,6 +371,7 @@ class Api(Transport):
         words: Optional[str] = None,
         label: Optional[str] = None,
         owner: Optional[str] = None,
+        node: Optional[str] = None,
         status: Optional[str] = None,
         folder: Optional[str] = None,
         sort: Optional[Literal["name", "next", "last"]] = None,
@@ -375,7 +383,7 @@ class Api(Transport):
         return self.call(
             "GET",
             "/api/v1/jobs",
-            query={"limit": limit, "cursor": cursor, "q": q, "words": words, "label": label, "owner": owner, "status": status, "folder": folder, "sort": sort, "fields": fields, "deleted": deleted, "confirmed": confirmed},
+            query={"limit": limit, "cursor": cursor, "q": q, "words": words, "label": label, "owner": owner, "node": node, "status": status, "folder": folder, "sort": sort, "fields": fields, "deleted": deleted, "confirmed": confirmed},
         )
 
     def each_job(
@@ -386,6 +394,7 @@ class Api(Transport):
         words: Optional[str] = None,
         label: Optional[str] = None,
         owner: Optional[str] = None,
+        node: Optional[str] = None,
         status: Optional[str] = None,
         folder: Optional[str] = None,
         sort: Optional[Literal["name", "next", "last"]] = None,
@@ -396,7 +405,7 @@ class Api(Transport):
         """Jobs, by name. All pages."""
         cursor: Optional[str] = None
         while True:
-            page = self.list_jobs(limit=limit, q=q, words=words, label=label, owner=owner, status=status, folder=folder, sort=sort, fields=fields, deleted=deleted, confirmed=confirmed, cursor=cursor)
+            page = self.list_jobs(limit=limit, q=q, words=words, label=label, owner=owner, node=node, status=status, folder=folder, sort=sort, fields=fields, deleted=deleted, confirmed=confirmed, cursor=cursor)
             yield from page["items"]
             cursor = page["next"]
             if cursor is None:
@@ -429,6 +438,7 @@ class Api(Transport):
         put: Optional[List[models.Definition]] = None,
         delete: Optional[List[str]] = None,
         dry_run: Optional[bool] = None,
+        assume: Optional[models.BatchJobsAssume] = None,
         idempotency_key: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.BatchResults:
@@ -437,7 +447,7 @@ class Api(Transport):
             "POST",
             "/api/v1/jobs:batch",
             query={"applied": applied, "keep": keep, "kept": kept},
-            body=given({"put": put, "delete": delete, "dry_run": dry_run}),
+            body=given({"put": put, "delete": delete, "dry_run": dry_run, "assume": assume}),
             idempotency_key=idempotency_key,
             headers=headers,
         )
@@ -448,6 +458,7 @@ class Api(Transport):
         q: Optional[str] = None,
         label: Optional[str] = None,
         owner: Optional[str] = None,
+        node: Optional[str] = None,
         status: Optional[str] = None,
         folder: Optional[str] = None,
         action: Optional[Literal["run", "pause", "resume", "kill", "label", "delete"]] = None,
@@ -463,7 +474,7 @@ class Api(Transport):
         return self.call(
             "POST",
             "/api/v1/jobs:act",
-            query={"q": q, "label": label, "owner": owner, "status": status, "folder": folder},
+            query={"q": q, "label": label, "owner": owner, "node": node, "status": status, "folder": folder},
             body=given({"action": action, "labels": labels, "all": all, "dry_run": dry_run, "limit": limit, "cursor": cursor}),
             idempotency_key=idempotency_key,
             headers=headers,
@@ -513,14 +524,15 @@ class Api(Transport):
         q: Optional[str] = None,
         label: Optional[str] = None,
         owner: Optional[str] = None,
+        node: Optional[str] = None,
         status: Optional[str] = None,
         folder: Optional[str] = None,
     ) -> models.Facets:
-        """How many jobs match, and which owners, labels, statuses and folders they have."""
+        """How many jobs match, and which owners, labels, nodes, statuses and folders they have."""
         return self.call(
             "GET",
             "/api/v1/jobs:facets",
-            query={"q": q, "label": label, "owner": owner, "status": status, "folder": folder},
+            query={"q": q, "label": label, "owner": owner, "node": node, "status": status, "folder": folder},
         )
 
     def failure_causes(self, *, names: Optional[str] = None) -> models.Causes:
@@ -952,11 +964,18 @@ class Api(Transport):
         self,
         name: str,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Calendar:
         """Delete a calendar that no job names."""
-        return self.call("DELETE", f"/api/v1/calendars/{segment(name)}", if_match=if_match, headers=headers)
+        return self.call(
+            "DELETE",
+            f"/api/v1/calendars/{segment(name)}",
+            query={"dry_run": dry_run},
+            if_match=if_match,
+            headers=headers,
+        )
 
     def preview_calendar(
         self,
@@ -980,6 +999,7 @@ class Api(Transport):
     def create_maintenance(
         self,
         *,
+        dry_run: Optional[bool] = None,
         namespace: Optional[str] = None,
         from_: Optional[str] = None,
         to: Optional[str] = None,
@@ -991,6 +1011,7 @@ class Api(Transport):
         return self.call(
             "POST",
             "/api/v1/maintenance",
+            query={"dry_run": dry_run},
             body=given({"namespace": namespace, "from": from_, "to": to, "reason": reason}),
             idempotency_key=idempotency_key,
             headers=headers,
@@ -1031,11 +1052,18 @@ class Api(Transport):
         self,
         name: str,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Group:
         """Delete a group that no job names."""
-        return self.call("DELETE", f"/api/v1/groups/{segment(name)}", if_match=if_match, headers=headers)
+        return self.call(
+            "DELETE",
+            f"/api/v1/groups/{segment(name)}",
+            query={"dry_run": dry_run},
+            if_match=if_match,
+            headers=headers,
+        )
 
     def list_runs(
         self,

@@ -180,6 +180,8 @@ class Calendar(_Calendar, total=False):
     windows: "List[str]"
     timezone: str
     notes: str
+    # Of a dry run alone: what the request would do
+    result: 'Literal["created", "changed", "unchanged", "deleted"]'
 
 
 class CalendarDefinition(TypedDict, total=False):
@@ -265,7 +267,7 @@ class _ChangePage(TypedDict):
 class ChangePage(_ChangePage, total=False):
     incomplete: "Incomplete"
 
-Channel = TypedDict("Channel", {"name": str, "revision": int, "type": 'Literal["webhook", "slack", "dingtalk", "feishu", "wecom", "mail", "pagerduty", "teams", "telegram", "ntfy"]', "url": str, "headers": "Dict[str, Any]", "secret": str, "token": str, "chat": str, "from": str, "to": Any, "user": str, "password": str, "on": Any, "unencrypted": bool, "default": bool, "language": 'Literal["en", "zh"]', "quiet": str, "group": str, "give_up": str, "title": str, "text": str, "notes": str, "delivery": "ChannelDelivery"}, total=False)
+Channel = TypedDict("Channel", {"name": str, "revision": int, "type": 'Literal["webhook", "slack", "dingtalk", "feishu", "wecom", "mail", "pagerduty", "teams", "telegram", "ntfy"]', "url": str, "headers": "Dict[str, Any]", "secret": str, "token": str, "chat": str, "from": str, "to": Any, "user": str, "password": str, "on": Any, "unencrypted": bool, "default": bool, "language": 'Literal["en", "zh"]', "quiet": str, "group": str, "give_up": str, "title": str, "text": str, "notes": str, "delivery": "ChannelDelivery", "result": 'Literal["created", "changed", "unchanged", "deleted"]'}, total=False)
 
 ChannelDefinition = TypedDict("ChannelDefinition", {"type": 'Literal["webhook", "slack", "dingtalk", "feishu", "wecom", "mail", "pagerduty", "teams", "telegram", "ntfy"]', "url": str, "headers": "Dict[str, Any]", "secret": str, "token": str, "chat": str, "from": str, "to": Any, "user": str, "password": str, "on": Any, "unencrypted": bool, "default": bool, "language": 'Literal["en", "zh"]', "quiet": str, "group": str, "give_up": str, "title": str, "text": str, "notes": str}, total=False)
 
@@ -892,6 +894,7 @@ class Facets(TypedDict):
     status: "List[FacetsStatu]"
     owners: "List[FacetsOwner]"
     labels: "List[FacetsLabel]"
+    nodes: "List[FacetsNode]"
     folders: "List[FacetsFolder]"
 
 
@@ -906,6 +909,11 @@ class FacetsOwner(TypedDict):
 
 
 class FacetsLabel(TypedDict):
+    value: str
+    count: int
+
+
+class FacetsNode(TypedDict):
     value: str
     count: int
 
@@ -953,6 +961,8 @@ class _Group(TypedDict):
 
 class Group(_Group, total=False):
     notes: str
+    # Of a dry run alone: what the request would do
+    result: 'Literal["created", "changed", "unchanged", "deleted"]'
 
 
 class GroupByLabelItem(TypedDict):
@@ -1020,7 +1030,7 @@ class HealthSetAsideItem(TypedDict):
     key: str
     why: str
 
-Herd = TypedDict("Herd", {"from": str, "until": str, "jobs": int, "at_most": int, "within_s": int, "now": "Crowd", "spread": "Crowd", "seconds": "List[HerdSecond]", "maintenance": "List[HerdMaintenanceItem]", "proposed": int, "proposals": "List[HerdProposal]", "kept": "Dict[str, int]"}, total=False)
+Herd = TypedDict("Herd", {"from": str, "until": str, "jobs": int, "at_most": int, "within_s": int, "now": "Crowd", "spread": "Crowd", "seconds": "List[HerdSecond]", "maintenance": "List[HerdMaintenanceItem]", "groups": "List[HerdGroup]", "proposed": int, "proposals": "List[HerdProposal]", "kept": "Dict[str, int]"}, total=False)
 
 
 class HerdSecond(TypedDict):
@@ -1032,6 +1042,21 @@ class HerdSecond(TypedDict):
     jobs: "List[str]"
 
 HerdMaintenanceItem = TypedDict("HerdMaintenanceItem", {"id": str, "kind": 'Literal["maintenance", "pause"]', "namespace": "Optional[str]", "from": str, "to": "Optional[str]", "reason": "Optional[str]", "starts": int}, total=False)
+
+
+class HerdGroup(TypedDict):
+    group: str
+    # The selector of the jobs that it is for; null: of all
+    where: "Optional[str]"
+    # Runs that fit on the nodes that there are
+    most: int
+    # In the most crowded second
+    starts: int
+    at: str
+    # How many seconds have more
+    seconds: int
+    # Starts that are too many, in all
+    waiting: int
 
 
 class HerdProposal(TypedDict):
@@ -1649,7 +1674,7 @@ class LoginLink(TypedDict):
     url: "Optional[str]"
     expires_at: str
 
-Maintenance = TypedDict("Maintenance", {"id": str, "kind": 'Literal["pause", "maintenance"]', "state": 'Literal["coming", "active", "over"]', "namespace": "Optional[str]", "from": str, "to": "Optional[str]", "reason": "Optional[str]", "set_by": "Optional[str]", "set_at": str}, total=False)
+Maintenance = TypedDict("Maintenance", {"id": str, "kind": 'Literal["pause", "maintenance"]', "state": 'Literal["coming", "active", "over"]', "namespace": "Optional[str]", "from": str, "to": "Optional[str]", "reason": "Optional[str]", "set_by": "Optional[str]", "set_at": str, "result": 'Literal["created", "changed", "unchanged", "deleted"]'}, total=False)
 
 
 class MaintenanceList(TypedDict):
@@ -2224,6 +2249,12 @@ class WhyInstanceStep(TypedDict):
     state: str
     run_id: "Optional[str]"
     text: str
+
+
+class BatchJobsAssume(TypedDict, total=False):
+    groups: "List[str]"
+    calendars: "List[str]"
+    channels: "List[str]"
 
 DkronExecutions = List[DkronExecution]
 

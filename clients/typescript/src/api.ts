@@ -161,8 +161,12 @@ export class Api extends Transport {
   }
 
   /** Delete a channel that no job names. */
-  deleteChannel(name: string, request: RequestOptions = {}): Promise<models.Channel> {
-    return this.call<models.Channel>({ method: "DELETE", path: `/api/v1/channels/${segment(name)}` }, request);
+  deleteChannel(
+    name: string,
+    options: { dry_run?: boolean } = {},
+    request: RequestOptions = {},
+  ): Promise<models.Channel> {
+    return this.call<models.Channel>({ method: "DELETE", path: `/api/v1/channels/${segment(name)}`, query: pick(options, ["dry_run"]) }, request);
   }
 
   /** What became of its messages: those that wait, and the last ones of each node. */
@@ -235,15 +239,15 @@ export class Api extends Transport {
 
   /** Jobs, by name. */
   listJobs(
-    options: { limit?: number; cursor?: string; q?: string; words?: string; label?: string; owner?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean; confirmed?: boolean } = {},
+    options: { limit?: number; cursor?: string; q?: string; words?: string; label?: string; owner?: string; node?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean; confirmed?: boolean } = {},
     request: RequestOptions = {},
   ): Promise<models.JobPage> {
-    return this.call<models.JobPage>({ method: "GET", path: `/api/v1/jobs`, query: pick(options, ["limit", "cursor", "q", "words", "label", "owner", "status", "folder", "sort", "fields", "deleted", "confirmed"]) }, request);
+    return this.call<models.JobPage>({ method: "GET", path: `/api/v1/jobs`, query: pick(options, ["limit", "cursor", "q", "words", "label", "owner", "node", "status", "folder", "sort", "fields", "deleted", "confirmed"]) }, request);
   }
 
   /** Jobs, by name. All pages. */
   async *eachJob(
-    options: { limit?: number; q?: string; words?: string; label?: string; owner?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean; confirmed?: boolean } = {},
+    options: { limit?: number; q?: string; words?: string; label?: string; owner?: string; node?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean; confirmed?: boolean } = {},
     request: RequestOptions = {},
   ): AsyncGenerator<models.Job> {
     let cursor: string | null | undefined;
@@ -265,18 +269,18 @@ export class Api extends Transport {
 
   /** Put and delete many jobs: all are checked before any is written. */
   batchJobs(
-    options: { applied?: boolean; keep?: boolean; kept?: string; put?: models.Definition[]; delete?: string[]; dry_run?: boolean } = {},
+    options: { applied?: boolean; keep?: boolean; kept?: string; put?: models.Definition[]; delete?: string[]; dry_run?: boolean; assume?: models.BatchJobsAssume } = {},
     request: RequestOptions = {},
   ): Promise<models.BatchResults> {
-    return this.call<models.BatchResults>({ method: "POST", path: `/api/v1/jobs:batch`, query: pick(options, ["applied", "keep", "kept"]), body: pick(options, ["put", "delete", "dry_run"]) }, request);
+    return this.call<models.BatchResults>({ method: "POST", path: `/api/v1/jobs:batch`, query: pick(options, ["applied", "keep", "kept"]), body: pick(options, ["put", "delete", "dry_run", "assume"]) }, request);
   }
 
   /** Run, pause, resume, kill, label or delete all jobs that a filter takes. */
   actOnJobs(
-    options: { q?: string; label?: string; owner?: string; status?: string; folder?: string; action?: models.Word<"run" | "pause" | "resume" | "kill" | "label" | "delete">; labels?: Record<string, string | null>; all?: boolean; dry_run?: boolean; limit?: number; cursor?: string } = {},
+    options: { q?: string; label?: string; owner?: string; node?: string; status?: string; folder?: string; action?: models.Word<"run" | "pause" | "resume" | "kill" | "label" | "delete">; labels?: Record<string, string | null>; all?: boolean; dry_run?: boolean; limit?: number; cursor?: string } = {},
     request: RequestOptions = {},
   ): Promise<models.Acted> {
-    return this.call<models.Acted>({ method: "POST", path: `/api/v1/jobs:act`, query: pick(options, ["q", "label", "owner", "status", "folder"]), body: pick(options, ["action", "labels", "all", "dry_run", "limit", "cursor"]) }, request);
+    return this.call<models.Acted>({ method: "POST", path: `/api/v1/jobs:act`, query: pick(options, ["q", "label", "owner", "node", "status", "folder"]), body: pick(options, ["action", "labels", "all", "dry_run", "limit", "cursor"]) }, request);
   }
 
   /** Read a definition that is YAML: what it says, and what is wrong with it. */
@@ -297,12 +301,12 @@ export class Api extends Transport {
     return this.call<models.Recent>({ method: "GET", path: `/api/v1/jobs:recent`, query: pick(options, ["names"]) }, request);
   }
 
-  /** How many jobs match, and which owners, labels, statuses and folders they have. */
+  /** How many jobs match, and which owners, labels, nodes, statuses and folders they have. */
   jobFacets(
-    options: { q?: string; label?: string; owner?: string; status?: string; folder?: string } = {},
+    options: { q?: string; label?: string; owner?: string; node?: string; status?: string; folder?: string } = {},
     request: RequestOptions = {},
   ): Promise<models.Facets> {
-    return this.call<models.Facets>({ method: "GET", path: `/api/v1/jobs:facets`, query: pick(options, ["q", "label", "owner", "status", "folder"]) }, request);
+    return this.call<models.Facets>({ method: "GET", path: `/api/v1/jobs:facets`, query: pick(options, ["q", "label", "owner", "node", "status", "folder"]) }, request);
   }
 
   /** Why some jobs fail: the last run, its last line, and since when. */
@@ -568,8 +572,12 @@ export class Api extends Transport {
   }
 
   /** Delete a calendar that no job names. */
-  deleteCalendar(name: string, request: RequestOptions = {}): Promise<models.Calendar> {
-    return this.call<models.Calendar>({ method: "DELETE", path: `/api/v1/calendars/${segment(name)}` }, request);
+  deleteCalendar(
+    name: string,
+    options: { dry_run?: boolean } = {},
+    request: RequestOptions = {},
+  ): Promise<models.Calendar> {
+    return this.call<models.Calendar>({ method: "DELETE", path: `/api/v1/calendars/${segment(name)}`, query: pick(options, ["dry_run"]) }, request);
   }
 
   /** Its dates in a span, and the ticks that it takes out. */
@@ -588,10 +596,10 @@ export class Api extends Transport {
 
   /** Start nothing by its schedule for a while, in the cluster or in a namespace; without `to`, until it is ended. */
   createMaintenance(
-    options: { namespace?: string; from?: string; to?: string; reason?: string } = {},
+    options: { dry_run?: boolean; namespace?: string; from?: string; to?: string; reason?: string } = {},
     request: RequestOptions = {},
   ): Promise<models.Maintenance> {
-    return this.call<models.Maintenance>({ method: "POST", path: `/api/v1/maintenance`, body: pick(options, ["namespace", "from", "to", "reason"]) }, request);
+    return this.call<models.Maintenance>({ method: "POST", path: `/api/v1/maintenance`, query: pick(options, ["dry_run"]), body: pick(options, ["namespace", "from", "to", "reason"]) }, request);
   }
 
   /** End maintenance or a pause now; what has not begun is removed. */
@@ -620,8 +628,12 @@ export class Api extends Transport {
   }
 
   /** Delete a group that no job names. */
-  deleteGroup(name: string, request: RequestOptions = {}): Promise<models.Group> {
-    return this.call<models.Group>({ method: "DELETE", path: `/api/v1/groups/${segment(name)}` }, request);
+  deleteGroup(
+    name: string,
+    options: { dry_run?: boolean } = {},
+    request: RequestOptions = {},
+  ): Promise<models.Group> {
+    return this.call<models.Group>({ method: "DELETE", path: `/api/v1/groups/${segment(name)}`, query: pick(options, ["dry_run"]) }, request);
   }
 
   /** Runs, newest first. */

@@ -172,6 +172,8 @@ export interface Calendar {
   windows?: string[];
   timezone?: string;
   notes?: string;
+  /** Of a dry run alone: what the request would do */
+  result?: Word<"created" | "changed" | "unchanged" | "deleted">;
 }
 
 /**
@@ -304,6 +306,8 @@ export interface Channel {
   text?: string;
   notes?: string;
   delivery?: ChannelDelivery;
+  /** Of a dry run alone: what the request would do */
+  result?: Word<"created" | "changed" | "unchanged" | "deleted">;
 }
 
 /**
@@ -1370,6 +1374,7 @@ export interface Facets {
   status: FacetsStatu[];
   owners: FacetsOwner[];
   labels: FacetsLabel[];
+  nodes: FacetsNode[];
   folders: FacetsFolder[];
 }
 
@@ -1384,6 +1389,11 @@ export interface FacetsOwner {
 }
 
 export interface FacetsLabel {
+  value: string;
+  count: number;
+}
+
+export interface FacetsNode {
   value: string;
   count: number;
 }
@@ -1434,6 +1444,8 @@ export interface Group {
   holders: GroupHolder[];
   /** The first 50 of those that wait, in their order */
   queue: GroupQueueItem[];
+  /** Of a dry run alone: what the request would do */
+  result?: Word<"created" | "changed" | "unchanged" | "deleted">;
 }
 
 export interface GroupByLabelItem {
@@ -1512,6 +1524,8 @@ export interface Herd {
   seconds: HerdSecond[];
   /** Maintenance and pauses in which jobs would start */
   maintenance: HerdMaintenanceItem[];
+  /** Limits of groups that are lower than what starts in one second */
+  groups: HerdGroup[];
   proposed: number;
   proposals: HerdProposal[];
   kept: Record<string, number>;
@@ -1535,6 +1549,21 @@ export interface HerdMaintenanceItem {
   reason: string | null;
   /** In it, of all jobs */
   starts: number;
+}
+
+export interface HerdGroup {
+  group: string;
+  /** The selector of the jobs that it is for; null: of all */
+  where: string | null;
+  /** Runs that fit on the nodes that there are */
+  most: number;
+  /** In the most crowded second */
+  starts: number;
+  at: string;
+  /** How many seconds have more */
+  seconds: number;
+  /** Starts that are too many, in all */
+  waiting: number;
 }
 
 export interface HerdProposal {
@@ -2575,6 +2604,8 @@ export interface Maintenance {
   reason: string | null;
   set_by: string | null;
   set_at: string;
+  /** Of a dry run alone: what the request would do */
+  result?: Word<"created" | "changed" | "unchanged" | "deleted">;
 }
 
 export interface MaintenanceList {
@@ -3185,6 +3216,12 @@ export interface WhyInstanceStep {
   state: string;
   run_id: string | null;
   text: string;
+}
+
+export interface BatchJobsAssume {
+  groups?: string[];
+  calendars?: string[];
+  channels?: string[];
 }
 
 export type DkronExecutions = DkronExecution[];

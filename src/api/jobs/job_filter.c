@@ -130,6 +130,7 @@ bool job_filter_takes(const struct job_filter *filter, const struct catalog_job 
     return job_has_status(filter, job, filter->status) &&
            (!filter->folder || is_in_folder(filter->folder, job->name)) &&
            (!filter->words || has_words(filter->words, job->name)) &&
+           (!filter->node || job_nodes_have(&filter->nodes, job, filter->node_mark)) &&
            (!filter->owner || has_owner(filter, job->json)) &&
            (!filter->label || job_has_label(job->json, filter->label, filter->value)) &&
            (!filter->q || strcasestr(job->name, filter->q) || definition_has(filter, job->json));
@@ -203,13 +204,23 @@ static bool read_text(struct call *call, struct job_filter *filter)
     return false;
 }
 
+static bool read_node(struct call *call, struct job_filter *filter)
+{
+    filter->node = query_get(&call->query, "node");
+    if (!filter->node)
+        return true;
+    filter->node_mark = node_mark(filter->node);
+    return call_check(call, job_nodes_read(call, &filter->nodes), NULL);
+}
+
 bool job_filter_read(struct call *call, struct job_filter *filter)
 {
     filter->owner = query_get(&call->query, "owner");
     filter->folder = query_get(&call->query, "folder");
     filter->words = query_get(&call->query, "words");
     filter->engine = call->api->ports.engine;
-    return read_label(call, filter) && read_text(call, filter) && read_status(call, filter);
+    return read_label(call, filter) && read_text(call, filter) && read_status(call, filter) &&
+           read_node(call, filter);
 }
 
 void job_filter_release(struct job_filter *filter)
@@ -217,4 +228,5 @@ void job_filter_release(struct job_filter *filter)
     free(filter->q);
     free(filter->q_in_json);
     free(filter->label);
+    job_nodes_release(&filter->nodes);
 }

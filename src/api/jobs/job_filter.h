@@ -1,8 +1,9 @@
-/* The filter of a list of jobs: q, words, label, owner, status, folder. */
+/* The filter of a list of jobs: q, words, label, owner, node, status, folder. */
 #ifndef PEAL_JOB_FILTER_H
 #define PEAL_JOB_FILTER_H
 
 #include "call.h"
+#include "cluster/job_nodes.h"
 
 enum job_status {
     STATUS_ANY,
@@ -19,11 +20,14 @@ enum job_status {
 extern const char *const job_status_names[];
 
 struct job_filter {
-    char *q, *q_in_json; /* the second escaped as in JSON text */
-    char *label, *value; /* value NULL: any */
-    const char *owner;   /* the call's */
-    const char *words;   /* likewise: parts of names, with blanks between; NULL: none */
-    const char *folder;  /* likewise: names that begin with it and a slash */
+    char *q, *q_in_json;    /* the second escaped as in JSON text */
+    char *label, *value;    /* value NULL: any */
+    const char *owner;      /* the call's */
+    const char *words;      /* likewise: parts of names, with blanks between; NULL: none */
+    const char *folder;     /* likewise: names that begin with it and a slash */
+    const char *node;       /* likewise: of their present runs, or of the newest one */
+    uint32_t node_mark;     /* of `node` */
+    struct job_nodes nodes; /* read if `node` is given, and for facets */
     enum job_status status;
     struct engine *engine; /* to find dependencies on missing jobs, and eligible nodes */
 };

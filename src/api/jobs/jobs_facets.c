@@ -1,5 +1,5 @@
 /* How many jobs there are, and how many of those that match a filter have which owner, label,
- * status and folder. The catalog is counted in slices, so that due jobs are not delayed. */
+ * node, status and folder. The catalog is counted in slices, so that due jobs are not delayed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +17,9 @@ enum {
     VALUES_KEPT = 5000,   /* different values of a facet that are counted */
 };
 
-enum facet { BY_STATUS, BY_OWNER, BY_LABEL, BY_FOLDER, FACETS };
+enum facet { BY_STATUS, BY_OWNER, BY_LABEL, BY_NODE, BY_FOLDER, FACETS };
 
-static const char *const facet_names[FACETS] = {"status", "owners", "labels", "folders"};
+static const char *const facet_names[FACETS] = {"status", "owners", "labels", "nodes", "folders"};
 
 struct facets {
     struct job_filter filter;
@@ -85,6 +85,19 @@ static void count_labels(struct facets *facets, const struct catalog_job *job)
     }
 }
 
+/* A node that the cluster has forgotten is counted only where it is asked for, since then its name
+ * is known. */
+static void count_node(void *context, uint32_t mark)
+{
+    struct facets *facets = context;
+    const struct job_filter *filter = &facets->filter;
+    const char *name = job_nodes_name(&filter->nodes, mark);
+    if (!name && filter->node && mark == filter->node_mark)
+        name = filter->node;
+    if (name)
+        count_value(facets, BY_NODE, name);
+}
+
 /* The part of the name below the folder of the filter, up to the next slash. */
 static void count_folder(struct facets *facets, const struct catalog_job *job)
 {
@@ -105,6 +118,7 @@ static void count_job(struct facets *facets, const struct catalog_job *job)
             count_value(facets, BY_STATUS, job_status_names[status]);
     count_owner(facets, job);
     count_labels(facets, job);
+    job_nodes_each(&facets->filter.nodes, job, count_node, facets);
     count_folder(facets, job);
 }
 
@@ -199,6 +213,7 @@ void get_facets(struct call *call)
     }
     if (facets->no_memory)
         call_fail(call, 500, "out of memory");
-    else if (job_filter_read(call, &facets->filter))
+    else if (job_filter_read(call, &facets->filter) &&
+             call_check(call, job_nodes_read(call, &facets->filter.nodes), NULL))
         look(call);
 }

@@ -281,12 +281,12 @@ static bool read_filter(struct call *call, struct job_act *act)
     if (!job_filter_read(call, &act->filter) || !field_bool(call, "all", &all))
         return false;
     const struct job_filter *filter = &act->filter;
-    if (all || filter->q || filter->label || filter->owner || filter->folder ||
+    if (all || filter->q || filter->label || filter->owner || filter->node || filter->folder ||
         filter->status != STATUS_ANY)
         return true;
     call_fail_at(call, "/all",
-                 "all: say which jobs, by q, label, owner, status or folder, or \"all\": true for "
-                 "every job");
+                 "all: say which jobs, by q, label, owner, node, status or folder, or \"all\": "
+                 "true for every job");
     return false;
 }
 

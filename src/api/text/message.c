@@ -104,8 +104,9 @@ const struct message messages[] = {
     {"labels: only for the action label", "labels：仅用于操作 label"},
     {"labels: expected names and their values; null removes a label",
      "labels：应为标签名称及其值；值为 null 则移除该标签"},
-    {"all: say which jobs, by q, label, owner, status or folder, or \"all\": true for every job",
-     "all：请用 q、label、owner、status 或 folder 指定任务，或以 \"all\": true 表示全部任务"},
+    {"all: say which jobs, by q, label, owner, node, status or folder, or \"all\": true for every "
+     "job",
+     "all：请用 q、label、owner、node、status 或 folder 指定任务，或以 \"all\": true 表示全部任务"},
     {"you may not do this with them", "无权对其执行此操作"},
     {"their definitions can't be read by this version", "此版本无法读取其定义"},
     {"they are paused already", "已处于暂停状态"},

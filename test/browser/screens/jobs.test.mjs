@@ -220,4 +220,38 @@ describe("jobs", () => {
         await page.getByText("4 jobs resumed.").waitFor();
         await page.context().close();
     });
+
+    test("are chosen by the node that ran them, also in Chinese", async () => {
+        const { world } = holder;
+        const node = (await world.agent.api("GET", "/nodes")).body.items[0].node;
+        for (const name of ["placed/ran", "placed/never"])
+            await world.agent.api("PUT", `/jobs/${encodeURIComponent(name)}`, { schedule: "@manual", command: ["true"] });
+        await world.agent.api("POST", "/jobs/placed%2Fran/run");
+        await until("its run", async () => (await world.agent.api("GET", "/jobs/placed%2Fran")).body.status.last?.state === "ok");
+        const page = await world.page();
+        await page.goto("/#/jobs?q=placed/");
+        await until("two rows", async () => (await page.locator("[data-row]").count()) === 2);
+        const choice = page.getByLabel("Node", { exact: true });
+        await choice.selectOption({ label: `${node} (1)` });
+        await until("one row", async () => (await page.locator("[data-row]").count()) === 1);
+        expect(await page.locator("[data-row]").innerText()).toBe("placed/ran");
+        await until("the address", () => page.url().includes(`node=${encodeURIComponent(node)}`));
+        await page.getByRole("button", { name: "Views and columns" }).click();
+        await page.getByRole("menuitem", { name: "Save this view…" }).click();
+        await page.getByLabel("Name of the view").fill("of this node");
+        await page.getByRole("button", { name: "Save" }).click();
+        await choice.selectOption({ label: "Any node" });
+        await until("two rows", async () => (await page.locator("[data-row]").count()) === 2);
+        expect(page.url()).not.toContain("node=");
+        await page.getByRole("button", { name: "Views and columns" }).click();
+        await page.getByRole("menuitem", { name: "of this node" }).click();
+        await until("one row", async () => (await page.locator("[data-row]").count()) === 1);
+        expect(await choice.inputValue()).toBe(node);
+        await page.context().close();
+        const chinese = await world.page({ locale: "zh-CN" });
+        await chinese.goto("/#/jobs?q=placed/");
+        await chinese.getByLabel("节点", { exact: true }).selectOption({ label: `${node} (1)` });
+        await until("one row", async () => (await chinese.locator("[data-row]").count()) === 1);
+        await chinese.context().close();
+    });
 });

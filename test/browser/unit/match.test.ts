@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { doAll, nothingYet, type Acted, type Progress, type Wanted } from "@console/screens/jobs/match";
 
-const wanted: Wanted = { what: "pause", filter: { q: "web", status: "", label: "", owner: "" } };
+const wanted: Wanted = { what: "pause", filter: { q: "web", status: "", label: "", owner: "", node: "" } };
 
 function page(touched: number, left: number, next: string | null): Acted {
     return { matched: touched + left, touched, runs: 0, names: [], left: [{ reason: "paused", message: "", count: left }], failed: [], next };

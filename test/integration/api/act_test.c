@@ -78,6 +78,7 @@ static void test_preview(void **state)
         {__LINE__, "?q=job-05", "run", 100, 100, NULL},
         {__LINE__, "?status=paused", "delete", 1, 1, NULL},
         {__LINE__, "?owner=nobody", "delete", 0, 0, NULL},
+        {__LINE__, "?node=here", "delete", 0, 0, NULL},
         {__LINE__, "", "delete", JOBS, JOBS, NULL},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

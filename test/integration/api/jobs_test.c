@@ -338,6 +338,14 @@ static void test_pages(void **state)
     }
 }
 
+static bool is_running(void *context)
+{
+    json_t *jobs = EXPECT(context, 200, "GET /jobs?status=running&node=here", NULL);
+    bool is = member_count(jobs, "items") == 1;
+    json_decref(jobs);
+    return is;
+}
+
 static void test_facets(void **state)
 {
     struct world *world = *state;
@@ -349,18 +357,24 @@ static void test_facets(void **state)
                   "\"tier\":1},\"paused\":true}");
     EXPECT_STATUS(world, 201, "PUT /jobs/ab",
                   "{\"schedule\":\"@manual\",\"command\":[\"true\"],\"labels\":{\"odd\":\"\"}}");
+    EXPECT_STATUS(world, 202, "POST /jobs/ab/run", NULL);
+    world_until(world, is_running, world);
     static const struct {
         int line;
         const char *query;
         int matched;
-        const char *owner, *label, *folder, *status; /* the first; NULL: none */
+        const char *owner, *label, *folder, *status, *node; /* the first; NULL: none */
     } cases[] = {
-        {__LINE__, "", 3, "x", "tier=1", "a", "never"},
-        {__LINE__, "?folder=a", 2, "x", "tier=1", "a/b", "never"},
-        {__LINE__, "?folder=a%2Fb", 1, "x", "team=db", NULL, "never"},
-        {__LINE__, "?folder=b", 0, NULL, NULL, NULL, NULL},
-        {__LINE__, "?q=ab", 1, NULL, "odd", NULL, "never"},
-        {__LINE__, "?status=paused&owner=x", 1, "x", "tier=1", "a", "never"},
+        {__LINE__, "", 3, "x", "tier=1", "a", "never", "here"},
+        {__LINE__, "?folder=a", 2, "x", "tier=1", "a/b", "never", NULL},
+        {__LINE__, "?folder=a%2Fb", 1, "x", "team=db", NULL, "never", NULL},
+        {__LINE__, "?folder=b", 0, NULL, NULL, NULL, NULL, NULL},
+        {__LINE__, "?q=ab", 1, NULL, "odd", NULL, "never", "here"},
+        {__LINE__, "?status=paused&owner=x", 1, "x", "tier=1", "a", "never", NULL},
+        {__LINE__, "?node=here", 1, NULL, "odd", NULL, "never", "here"},
+        {__LINE__, "?node=here&owner=x", 0, NULL, NULL, NULL, NULL, NULL},
+        {__LINE__, "?node=nowhere", 0, NULL, NULL, NULL, NULL, NULL},
+        {__LINE__, "?node=", 0, NULL, NULL, NULL, NULL, NULL},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char line[80];
@@ -371,7 +385,8 @@ static void test_facets(void **state)
         } firsts[] = {{"owners.0.value", cases[i].owner},
                       {"labels.0.value", cases[i].label},
                       {"folders.0.value", cases[i].folder},
-                      {"status.0.value", cases[i].status}};
+                      {"status.0.value", cases[i].status},
+                      {"nodes.0.value", cases[i].node}};
         if (member_number(facets, "total") != 3 ||
             member_number(facets, "matched") != cases[i].matched)
             fail_msg("line %d: matched %d", cases[i].line, (int)member_number(facets, "matched"));

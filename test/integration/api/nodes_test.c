@@ -249,6 +249,117 @@ static void shows_the_cluster(void **state)
     store_free(other.store);
 }
 
+/* ---- jobs by node ---- */
+
+static void taken(struct store_request *request, enum status st)
+{
+    assert_int_equal(st, OK);
+    *(bool *)request->context = true;
+}
+
+static bool is_set(void *context)
+{
+    return *(const bool *)context;
+}
+
+/* A run that was asked for on the other node, and that it has taken. */
+static void other_takes(struct other *other, const char *job)
+{
+    char line[64];
+    bool done = false;
+    struct store_take take = {.nonce = 77};
+    struct store_request request = {
+        .op = STORE_TAKE, .count = 1, .items.takes = &take, .done = taken, .context = &done};
+    snprintf(line, sizeof(line), "POST /jobs/%s/run", job);
+    json_t *run = EXPECT(other->world, 202, line, "{\"node\":\"there\"}");
+    assert_int_equal(id_parse(member_text(run, "run_id"), &take.run_id), OK);
+    json_decref(run);
+    snprintf(take.node, sizeof(take.node), "there");
+    take.now_ms = clock_now().wall.ms;
+    take.owner = (struct incarnation){other->peer.instance, other->peer.home};
+    store_submit(other->world->store, &request); /* the answers of its own wake nobody */
+    world_until(other->world, is_set, &done);
+    assert_true(take.taken);
+}
+
+struct wanted_jobs {
+    struct world *world;
+    const char *query;
+    size_t count;
+};
+
+static bool are_so_many(void *context)
+{
+    const struct wanted_jobs *wanted = context;
+    char line[80];
+    snprintf(line, sizeof(line), "GET /jobs?%s", wanted->query);
+    json_t *jobs = EXPECT(wanted->world, 200, line, NULL);
+    bool are_there = member_count(jobs, "items") == wanted->count;
+    json_decref(jobs);
+    return are_there;
+}
+
+static void until_jobs(struct world *world, const char *query, size_t count)
+{
+    world_until(world, are_so_many, &(struct wanted_jobs){world, query, count});
+}
+
+/* Jobs by node: of two that have run here, one runs there now; one has always been there. */
+static void filters_jobs(void **state)
+{
+    static const struct {
+        int line;
+        const char *query;
+        int matched;
+        const char *first;
+    } cases[] = {
+        {__LINE__, "node=here", 1, "a"},
+        {__LINE__, "node=there", 2, "b"},
+        {__LINE__, "node=there&status=running", 2, "b"},
+        {__LINE__, "node=there&q=c", 1, "c"},
+        {__LINE__, "node=nowhere", 0, NULL},
+    };
+    struct world *world = *state;
+    struct other other;
+    until_state(world, "here", "ready");
+    fake_executor_set_instant(world->executor, true);
+    for (const char *name = "abcd"; *name; name++) {
+        char line[32];
+        snprintf(line, sizeof(line), "PUT /jobs/%c", *name);
+        EXPECT_STATUS(world, 201, line, "{\"schedule\":\"@manual\",\"command\":[\"true\"]}");
+    }
+    EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);
+    EXPECT_STATUS(world, 202, "POST /jobs/b/run", NULL);
+    until_jobs(world, "status=ok", 2);
+    other_joins(&other, world, "there");
+    until_state(world, "there", "ready");
+    other_takes(&other, "b");
+    other_takes(&other, "c");
+    until_jobs(world, "node=there", 2);
+    json_t *facets = EXPECT(world, 200, "GET /jobs:facets", NULL);
+    assert_int_equal(member_count(facets, "nodes"), 2);
+    assert_string_equal(member_text(facets, "nodes.0.value"), "there");
+    assert_int_equal(member_number(facets, "nodes.0.count"), 2);
+    assert_string_equal(member_text(facets, "nodes.1.value"), "here");
+    assert_int_equal(member_number(facets, "nodes.1.count"), 1);
+    json_decref(facets);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char line[80];
+        snprintf(line, sizeof(line), "GET /jobs?%s", cases[i].query);
+        json_t *jobs = EXPECT(world, 200, line, NULL);
+        const char *first = json_string_value(member(jobs, "items.0.name"));
+        if (member_count(jobs, "items") != (size_t)cases[i].matched ||
+            (first && strcmp(first, cases[i].first) != 0))
+            fail_msg("line %d: %zu jobs", cases[i].line, member_count(jobs, "items"));
+        json_decref(jobs);
+    }
+    json_t *acted = EXPECT(world, 200, "POST /jobs:act?node=there", "{\"action\":\"pause\"}");
+    assert_int_equal(member_number(acted, "touched"), 2);
+    json_decref(acted);
+    until_jobs(world, "status=paused&node=there", 2);
+    store_free(other.store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +368,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(shows_states, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(waits_for_older_nodes, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(drains, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(filters_jobs, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(shows_the_cluster, world_set_up, world_tear_down),
     };
     return cmocka_run_group_tests_name("api_nodes", tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 struct request {
     struct request_base base;
-    const char *label, *query;
+    const char *label, *node, *query;
     bool paused, failed, muted, deleted;
     enum output output;
 };
@@ -24,6 +24,9 @@ static const struct option_row options[] = {
                 .field = "q"),
     OPTION_ROW(take_label, request, label, const char *, 0, "label", "K=V",
                "only jobs with this label", .field = "label"),
+    OPTION_TEXT(request, node, 0, "node", "NAME",
+                "only jobs that run on this node, or ran there last", .field = "node",
+                .complete = COMPLETE_NODES),
     OPTION_FLAG(request, paused, 0, "paused", "only paused jobs"),
     OPTION_FLAG(request, failed, 0, "failed", "only jobs whose last run was not ok"),
     OPTION_FLAG(request, muted, 0, "muted", "only muted and acknowledged jobs"),
@@ -61,8 +64,8 @@ static json_t *filter(const struct request *request, const json_t *jobs)
 
 static bool is_filtered(const struct request *request)
 {
-    return request->label || request->query || request->paused || request->failed ||
-           request->muted || request->deleted;
+    return request->label || request->node || request->query || request->paused ||
+           request->failed || request->muted || request->deleted;
 }
 
 static void tell_none(const struct request *request)

@@ -1,4 +1,4 @@
-// Beside the search: how many jobs match, the folders below this one, owners and labels to choose from.
+// Beside the search: how many jobs match, the folders below this one, owners, labels and nodes to choose from.
 import { useEffect } from "preact/hooks";
 import { api } from "../../api/client";
 import { onLive } from "../../api/live";
@@ -19,6 +19,7 @@ export interface Facets {
     status: Value[];
     owners: Value[];
     labels: Value[];
+    nodes?: Value[]; // an older agent has none
     folders: Value[];
 }
 
@@ -61,6 +62,7 @@ export function FacetChoices({ filter, facets }: { filter: Filter; facets: Facet
         <>
             <Choose label={t("column.owner")} any={t("owner.any")} value={filter.owner} values={facets?.owners ?? []} onChoose={(owner) => setQuery({ owner })} />
             <Choose label={t("column.labels")} any={t("label.any")} value={filter.label} values={facets?.labels ?? []} onChoose={(label) => setQuery({ label })} />
+            <Choose label={t("node")} any={t("node.any")} value={filter.node} values={facets?.nodes ?? []} onChoose={(node) => setQuery({ node })} />
         </>
     );
 }

@@ -36,6 +36,7 @@ function readFilters(query: URLSearchParams): Filters {
         sort: query.get("sort") ?? "",
         label: query.get("label") ?? "",
         owner: query.get("owner") ?? "",
+        node: query.get("node") ?? "",
         folder: query.get("folder") ?? "",
         deleted: query.get("deleted") === "yes",
     };

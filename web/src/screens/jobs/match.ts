@@ -9,6 +9,7 @@ export interface Filter {
     status: string;
     label: string;
     owner: string;
+    node: string;
     folder: string;
 }
 
