@@ -71,11 +71,12 @@ static void take_delete(struct engine *engine, const struct store_change *change
 
 /* Was the last end moved back with the clock? An end that is ahead here came from the feed, so a
  * different one from the feed is newer, even if the feed was reloaded and skipped the move
- * itself. */
-static bool is_moved_back(const struct engine *engine, const struct catalog_job *job,
+ * itself. Or has a restored store forgotten it? The store judges `only_if` by the end that it has:
+ * whoever goes by another one has each claim of the tick refused, and the tick stays due. */
+static bool replaces_last(const struct engine *engine, const struct catalog_job *job,
                           const struct store_change *change)
 {
-    return change->rewinds.count > job->rewinds ||
+    return change->is_restored || change->rewinds.count > job->rewinds ||
            job->last.ended_ms > engine->now.wall.ms + STORE_AHEAD_MS;
 }
 
@@ -98,9 +99,9 @@ static void take_cursor(struct engine *engine, const struct store_change *change
     struct catalog_job *job = catalog_by_uid(&engine->catalog, &change->job_uid);
     if (!job)
         return;
-    bool is_back = is_moved_back(engine, job, change);
+    bool is_replaced = replaces_last(engine, job, change);
     catalog_job_move(job, change->cursor_ms, &change->rewinds);
-    if (is_back)
+    if (is_replaced)
         catalog_job_move_last(job, &change->last);
     else
         catalog_job_ended(job, &change->last);

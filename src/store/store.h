@@ -508,7 +508,7 @@ enum store_change_kind {
     STORE_CHANGE_DELETE, /* deleted (job_* are set) or purged (job_uid; no job_json) */
     STORE_CHANGE_CURSOR, /* the cursor or the job's last run has changed: job_uid, job_revision,
                             cursor_ms, rewinds, last. The pair (rewinds.count, cursor_ms) only
-                            grows; cursor_ms alone goes back with the clock */
+                            grows, unless is_restored; cursor_ms alone goes back with the clock */
     STORE_CHANGE_RUN,    /* a run is new or has a new state: run is set */
     STORE_CHANGE_ENTRY,  /* a ledger entry is to be recorded: entry is set */
     STORE_CHANGE_FORGET, /* a run or an entry was recorded and removed: gone_id */
@@ -548,6 +548,8 @@ struct store_change {
     struct rewinds rewinds; /* of the cursor */
     struct last_run last;   /* of the job */
     uint32_t last_node;     /* node_mark of the node that runs it, or ran it last; 0: not known */
+    bool is_restored; /* JOB, DELETE, CURSOR: read after the store was restored, so that cursor_ms,
+                         rewinds and last may be older than what was told before; `last` counts */
     const char *job_name;
     const char *job_json;
     bool job_deleted; /* JOB, only while loading: a deleted job, kept for a restore. DELETE: true */

@@ -245,7 +245,8 @@ static void restored(bool restarted)
         assert_int_equal(etcd_place_open(world->place, world_wake(world), &world->store), OK);
     etcd_place_wait(health_of(world->store) == E_ROLLED_BACK);
     check_refused(world, job);
-    etcd_place.config.revision_file = NULL; /* a node without a memory */
+    assert_int_equal(world->restored, restarted ? 0 : 1); /* else nothing was told before */
+    etcd_place.config.revision_file = NULL;               /* a node without a memory */
     world_open(other);
     etcd_place_wait(health_of(other->store) == E_ROLLED_BACK);
     check_refused(other, job);
@@ -526,6 +527,7 @@ static void a_restore_is_seen_by_the_own_key(void **state)
     etcd_place_wait(health_of(world->store) == E_ROLLED_BACK);
     assert_words(world->store, "the key of this node");
     check_refused(world, job);
+    assert_int_equal(world->restored, 1); /* the job, which has an older cursor again */
     advance(world, 8000);
     world_free(world);
 }

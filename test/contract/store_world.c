@@ -406,6 +406,7 @@ void world_read_feed(struct world *world)
 {
     struct store_change change;
     while (store_next_change(world->store, &change)) {
+        world->restored += change.is_restored;
         if (!world->without_picture)
             draw(&world->picture, &change);
         else if (change.kind == STORE_CHANGE_LOADED)

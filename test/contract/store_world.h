@@ -60,6 +60,7 @@ struct world {
     struct store *store;
     struct picture picture;
     bool without_picture; /* too large to be drawn */
+    size_t restored;      /* changes of jobs of a restored store, also without a picture */
     bool is_other;        /* another node at the place of a world that was there before */
     uint64_t last_number; /* of ids and nonces */
     int wake_fd;          /* an eventfd */

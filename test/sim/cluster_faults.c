@@ -62,6 +62,8 @@ static const enum fault_kind pieces[] = {FAULT_TORN,  FAULT_TORN,    FAULT_TORN,
                                          FAULT_TORN,  FAULT_CUT_OFF, FAULT_CUT_OFF,
                                          FAULT_RESET, FAULT_PAUSE,   FAULT_KILL};
 
+/* Without clocks that are set: the oracle would take the note of a cursor that went back with one,
+ * and that the restored store has forgotten, for the end of the ticks that it names. */
 static const enum fault_kind restores[] = {
     FAULT_RESTORE, FAULT_RESTORE, FAULT_CUT_OFF, FAULT_CUT_ONE, FAULT_RESET,
     FAULT_SLOW,    FAULT_PAUSE,   FAULT_HISTORY, FAULT_LAG,     FAULT_KILL,

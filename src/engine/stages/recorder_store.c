@@ -34,13 +34,17 @@ static void take_answer(struct catalog_job *job, const struct run *run, struct n
     catalog_job_ended(job, &last);
 }
 
-static void job_ended(struct recorder *recorder, struct now now, struct open_run *open)
+/* An end that the store did not accept is not its job's last: a store that was restored to before
+ * the run has never heard of it, and judges conditions (`only_if`) without it. */
+static void job_ended(struct recorder *recorder, struct now now, struct open_run *open,
+                      bool is_accepted)
 {
     const struct run *run = &open->run;
     struct catalog_job *job = catalog_by_uid(recorder->catalog, &run->job_uid);
     if (!job || run_is_step(run))
         return;
-    if (run_ends_tick(run) && !run->retried) /* else the feed says whether it counts */
+    bool is_last = is_accepted && !run->retried; /* else the feed says whether it counts */
+    if (is_last && run_ends_tick(run))
         take_answer(job, run, now);
     if (id_compare(&job->last.run_id, &open->run.id) == 0)
         open->was_bad = job->was_bad;
@@ -79,7 +83,7 @@ static void finish_answered(struct recorder *recorder, struct now now, struct op
         open->run = finish->run;
     executor_acknowledge(recorder->ports->executor, &open->run.id, run_is_step(&open->run));
     open_runs_move(recorder->runs, open, OPEN_FINISHED);
-    job_ended(recorder, now, open);
+    job_ended(recorder, now, open, finish->accepted);
 }
 
 /* Not accepted: it was recorded in this node's place, which followed it. */
@@ -94,7 +98,7 @@ static void follow_answered(struct recorder *recorder, struct now now, struct op
     }
     open->run = finish->run;
     open_runs_move(recorder->runs, open, OPEN_FINISHED);
-    job_ended(recorder, now, open);
+    job_ended(recorder, now, open, finish->accepted);
 }
 
 static void finishes_answered(void *stage, struct outbox_batch *batch, enum status st,

@@ -238,7 +238,8 @@ void catalog_job_ended(struct catalog_job *job, const struct last_run *last);
 /* The node_mark of the node of its newest run. */
 void catalog_job_ran_on(struct catalog_job *job, uint32_t last_node);
 
-/* The last end was moved back with the clock. */
+/* The last end was moved back with the clock, or the store was restored from a backup and has
+ * another one: it counts, though an end that was told before is newer. */
 void catalog_job_move_last(struct catalog_job *job, const struct last_run *last);
 
 struct job_policy catalog_job_policy(const struct catalog_job *job);

@@ -313,10 +313,9 @@ enum mirror_past epoch_past(const struct store_kv *store)
     bool is_other_epoch = id_compare(&before->lineage, &now->lineage) != 0 ||
                           before->generation != now->generation || before->stamp != now->stamp;
     bool is_halted = epoch_is_halted(store) || store->loading.halt;
-    return is_other_epoch || is_halted || is_other_cluster(memory, store->loading_sign) ||
-                   store->loading_sign.revision < memory->seen.revision
-               ? OTHER_PAST
-               : SAME_PAST;
+    bool is_back =
+        memory->old_key_revision || went_back(memory, store->loading_sign, &memory->seen);
+    return is_other_epoch || is_halted || is_back ? OTHER_PAST : SAME_PAST;
 }
 
 /* memory->why begins with the reason. */

@@ -18,7 +18,8 @@ static bool is_same_cursor(const struct job_row *one, const struct job_row *othe
     return one->cursor_ms == other->cursor_ms && one->rewinds.count == other->rewinds.count &&
            one->rewinds.high_ms == other->rewinds.high_ms &&
            id_compare(&one->last.run_id, &other->last.run_id) == 0 &&
-           one->last.state == other->last.state && one->last.ended_ms == other->last.ended_ms;
+           one->last.state == other->last.state && one->last.ended_ms == other->last.ended_ms &&
+           one->last.succeeded_ms == other->last.succeeded_ms;
 }
 
 static bool is_same_run(const struct run_row *one, const struct run_row *other)
@@ -38,13 +39,13 @@ static void feed_job_difference(const struct mirror *before, const struct mirror
     if (!mirror_job_is_whole(job))
         return;
     if (!before) /* while loading, also deleted jobs */
-        mirror_feed_job(feed, job, STORE_CHANGE_JOB);
+        mirror_feed_job(feed, job, STORE_CHANGE_JOB, SAME_PAST);
     else if (!old || !mirror_job_is_whole(old) || old->mod_revision != job->mod_revision ||
              (!by_revision && !is_same_definition(old, job)))
-        mirror_feed_job(feed, job, job->row.deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB);
+        mirror_feed_job(feed, job, job->row.deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB, past);
     else if (old->cursor_revision != job->cursor_revision ||
              (!by_revision && !is_same_cursor(&old->row, &job->row)))
-        mirror_feed_job(feed, job, STORE_CHANGE_CURSOR);
+        mirror_feed_job(feed, job, STORE_CHANGE_CURSOR, past);
 }
 
 static void feed_run_difference(const struct mirror *before, const struct mirror_job *job,

@@ -43,7 +43,8 @@ static void drop_unneeded_job(struct mirror *mirror, struct mirror_job *job)
     mirror_release_job(job);
 }
 
-void mirror_feed_job(struct feed *feed, const struct mirror_job *job, enum store_change_kind kind)
+void mirror_feed_job(struct feed *feed, const struct mirror_job *job, enum store_change_kind kind,
+                     enum mirror_past past)
 {
     bool is_cursor = kind == STORE_CHANGE_CURSOR;
     feed_add(feed, &(struct store_change){.kind = kind,
@@ -53,6 +54,7 @@ void mirror_feed_job(struct feed *feed, const struct mirror_job *job, enum store
                                           .rewinds = job->row.rewinds,
                                           .last = job->row.last,
                                           .last_node = job->row.last_node,
+                                          .is_restored = past == OTHER_PAST,
                                           .job_name = is_cursor ? NULL : job->name,
                                           .job_json = is_cursor ? NULL : job->json,
                                           .job_deleted = job->row.deleted});
@@ -77,7 +79,8 @@ enum status mirror_put_job(struct mirror *mirror, const struct id *uid, const st
     job->mod_revision = kv->mod_revision;
     job->is_definition_aside = false;
     if (feed && mirror_job_is_whole(job))
-        mirror_feed_job(feed, job, job->row.deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB);
+        mirror_feed_job(feed, job, job->row.deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB,
+                        SAME_PAST);
     return OK;
 }
 
@@ -85,7 +88,8 @@ enum status mirror_put_job(struct mirror *mirror, const struct id *uid, const st
 static void feed_whole(struct feed *feed, const struct mirror_job *job)
 {
     if (feed && mirror_job_is_whole(job))
-        mirror_feed_job(feed, job, job->row.deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB);
+        mirror_feed_job(feed, job, job->row.deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB,
+                        SAME_PAST);
 }
 
 enum status mirror_put_cursor(struct mirror *mirror, const struct id *uid, const struct kv_pair *kv,
@@ -106,7 +110,7 @@ enum status mirror_put_cursor(struct mirror *mirror, const struct id *uid, const
     if (was_aside)
         feed_whole(feed, job);
     else if (feed && tell == TELL_CHANGE && mirror_job_is_whole(job))
-        mirror_feed_job(feed, job, STORE_CHANGE_CURSOR);
+        mirror_feed_job(feed, job, STORE_CHANGE_CURSOR, SAME_PAST);
     return OK;
 }
 

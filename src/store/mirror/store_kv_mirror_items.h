@@ -28,7 +28,8 @@ MUST_CHECK enum status mirror_set_cursor_aside(struct mirror *mirror, const stru
                                                struct feed *feed);
 
 /* Feed a job, its purge, and the order to kill a run. */
-void mirror_feed_job(struct feed *feed, const struct mirror_job *job, enum store_change_kind kind);
+void mirror_feed_job(struct feed *feed, const struct mirror_job *job, enum store_change_kind kind,
+                     enum mirror_past past);
 void mirror_feed_purge(struct feed *feed, const struct mirror_job *job);
 void mirror_feed_kill(struct feed *feed, const struct run_row *row);
 

@@ -108,6 +108,94 @@ static void test_a_tick_waits(void **state)
     world_check(world);
 }
 
+/* The world is told of a job that still has its first cursor. */
+static void hear(struct world *world, const struct id *uid, struct last_run last, bool is_restored)
+{
+    struct store_change change = {.kind = STORE_CHANGE_CURSOR,
+                                  .job_uid = *uid,
+                                  .job_revision = 1,
+                                  .cursor_ms = start_ms,
+                                  .last = last,
+                                  .is_restored = is_restored};
+    world->changed = &change;
+    world_pass(world, SECOND);
+    assert_null(world->changed);
+}
+
+/* A store that was restored from a backup has forgotten the end that the node has heard of. Going
+ * by that, the node would have each claim of the tick refused, and the tick would stay due. */
+static void test_a_restored_store_has_forgotten_the_end(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        enum run_state state;
+        const char *only_if;
+    } cases[] = {
+        {__LINE__, RUN_OK, "load"},
+        {__LINE__, RUN_FAILED, "{jobs: load, on: failure}"},
+        {__LINE__, RUN_LOST, "{jobs: load, on: always, within: 1h}"},
+        {__LINE__, RUN_OK, "{jobs: load, wait: 10m}"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world *world = world_new();
+        struct id load = world_add(world, LOAD("0 0 1 7 *"));
+        char yaml[200];
+        snprintf(yaml, sizeof(yaml), REPORT("only_if: %s\n"), cases[i].only_if);
+        world_add(world, yaml);
+        world_pass(world, 8 * HOUR);
+        struct last_run none = {.ended_ms = 0}, last = {.run_id = {{1}}, .state = cases[i].state};
+        last.ended_ms = start_ms + 8 * HOUR;
+        last.succeeded_ms = last.state == RUN_OK ? last.ended_ms : 0;
+        hear(world, &load, last, false);
+        world->health = E_ROLLED_BACK;
+        hear(world, &load, none, true);
+        world->health = OK;
+        world_pass(world, HOUR);
+        if (skipped(world) != 1)
+            fail_msg("line %d: %d skipped", cases[i].line, (int)skipped(world));
+        world_check(world);
+        world_free(world);
+    }
+}
+
+static void ignore(struct store_request *request, enum status st)
+{
+    (void)request;
+    assert_int_equal(st, OK);
+}
+
+/* Not by the engine. */
+static void submit(struct world *world, enum store_op op, void *item)
+{
+    struct store_request request = {
+        .op = op, .count = 1, .items.finishes = item, .done = ignore, .context = world};
+    store_submit(world->store, &request);
+    store_dispatch(world->store);
+}
+
+/* The run has ended well, and the store, which took it for lost and has removed it, does not accept
+ * that: so it counts for no condition. */
+static void test_an_end_that_is_not_accepted(void **state)
+{
+    struct world *world = *state;
+    world_add(world, LOAD("0 8 * * *"));
+    world_add(world, REPORT("only_if: load\n"));
+    world->door = DOOR_HELD;
+    world->door_op = STORE_FINISH;
+    world_pass(world, 8 * HOUR + MINUTE);
+    assert_int_equal(world->submitted_count, 1);
+    struct store_finish lost = world->submitted[0]->items.finishes[0];
+    struct store_forget forget = {.id = lost.run.id};
+    lost.run.state = RUN_LOST;
+    lost.run.reason = REASON_RESTORED;
+    submit(world, STORE_FINISH, &lost);
+    submit(world, STORE_FORGET, &forget);
+    world->door = DOOR_OPEN;
+    world_pass(world, HOUR);
+    assert_int_equal(skipped(world), 1);
+}
+
 static void test_manual_runs_run(void **state)
 {
     struct world *world = *state;
@@ -124,6 +212,8 @@ int main(void)
         WITH_WORLD(test_only_after_a_success_today),
         cmocka_unit_test(test_ends_and_spans),
         WITH_WORLD(test_a_tick_waits),
+        cmocka_unit_test(test_a_restored_store_has_forgotten_the_end),
+        WITH_WORLD(test_an_end_that_is_not_accepted),
         WITH_WORLD(test_manual_runs_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,8 @@ struct world {
     int64_t applied_ms[64];              /* DOOR_SLOW: when each was done; 0: not yet */
     size_t submitted_count;
     size_t answered; /* requests of all kinds so far */
+    /* Told next, as it is: of a job, in another store than that in memory. */
+    const struct store_change *changed;
     struct world_sent {
         size_t requests, items, most; /* `most`: items in one of them */
     } sent[STORE_REWIND + 1];         /* to the store, by kind */

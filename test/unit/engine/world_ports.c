@@ -128,6 +128,11 @@ static bool next_change(struct store *front, struct store_change *ret)
         world->fed = NULL;
         return true;
     }
+    if (world->changed) {
+        *ret = *world->changed;
+        world->changed = NULL;
+        return true;
+    }
     while (!world->silent && store_next_change(world->store, ret)) {
         bool is_job = ret->kind == STORE_CHANGE_JOB || ret->kind == STORE_CHANGE_CURSOR;
         bool is_peer = ret->kind == STORE_CHANGE_PEER;

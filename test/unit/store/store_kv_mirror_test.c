@@ -1,6 +1,7 @@
 /* Values that can't be read, in the mirror: set aside by their keys, and the rest goes on. */
 #include "mirror/store_kv_mirror.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,7 +99,8 @@ static void put_run(struct world *world, int reason)
     strbuf_release(&value);
 }
 
-/* The kinds of changes that were told, one letter each, and whether something is set aside. */
+/* The kinds of changes that were told, one letter each, a capital if the change is of a restored
+ * store, and whether something is set aside. */
 static void expect(struct world *world, int line, const char *want)
 {
     char told[32] = "";
@@ -114,6 +116,8 @@ static void expect(struct world *world, int line, const char *want)
                        : change.kind != STORE_CHANGE_ASIDE  ? '?'
                        : change.aside.why == OK             ? '+'
                                                             : '-';
+        if (change.is_restored)
+            told[length] = (char)toupper(told[length]);
         told[length + 1] = '\0';
     }
     if (strcmp(told, want) != 0)
@@ -217,13 +221,13 @@ static void what_another_past_has_under_the_same_revision(void **state)
     mirror_feed_difference(&lost.mirror, &now.mirror, SAME_PAST, &now.feed);
     expect(&now, __LINE__, "");
     mirror_feed_difference(&lost.mirror, &now.mirror, OTHER_PAST, &now.feed);
-    expect(&now, __LINE__, "ojr");
+    expect(&now, __LINE__, "oJr");
     put_definition(&lost, "{\"a\":1}"); /* only the cursor is another one */
     put_definition(&now, "{\"a\":1}");
     expect(&lost, __LINE__, "j");
     expect(&now, __LINE__, "j");
     mirror_feed_difference(&lost.mirror, &now.mirror, OTHER_PAST, &now.feed);
-    expect(&now, __LINE__, "ocr");
+    expect(&now, __LINE__, "oCr");
     mirror_feed_difference(&now.mirror, &now.mirror, OTHER_PAST, &now.feed);
     expect(&now, __LINE__, "");
     close_world(&lost);
