@@ -157,7 +157,7 @@ static void test_one_that_is_in_use_stays(void **state)
     /* one that comes back goes without it, and says so */
     EXPECT_STATUS(world, 200, "POST /jobs/a/undelete", NULL);
     json_t *job = EXPECT(world, 200, "GET /jobs/a", NULL);
-    assert_non_null(strstr(member_text(job, "status.problem"), "calendar \"holidays\""));
+    assert_non_null(strstr(member_text(job, "status.warning.detail"), "calendar \"holidays\""));
     json_decref(job);
     json_t *why = EXPECT(world, 200, "GET /jobs/a/why", NULL);
     assert_non_null(strstr(member_text(why, "next.text"), "that is not there"));
