@@ -418,9 +418,6 @@ peal_sim_mistake(feed_before_replica redis store redis/redis_feed.c
 peal_sim_mistake(history_of_one_connection redis store redis/redis_link.c
     "redis_link_lose(&client->calls, why);" "(void)0;"
     "a node whose two connections are of different histories of a server hears nothing more: P6")
-peal_sim_mistake(replica_not_counted redis store redis/redis_replicas.c
-    "if (link->facts.replicas < replicas)" "if (false)"
-    "what a replica lacks that came later was acknowledged, and is gone when it is promoted: P1")
 
 # ---- the client of PostgreSQL, and the functions of its schema ----
 

@@ -30,9 +30,7 @@ struct redis_conn {
     int64_t blocked_after; /* ... which waits for what comes after that, ... */
     bool is_in_wait;       /* ... or in a WAIT, which then finds that so many replicas have it: */
     int waited_for;
-    int64_t waited_ms;  /* when it last began to */
-    int64_t told_of_ms; /* it was told of the replica that came then, ... */
-    int told;           /* ... so often */
+    int64_t waited_ms; /* when it last began to */
 };
 
 struct play_pending;
