@@ -417,9 +417,6 @@ peal_sim_mistake(feed_before_replica redis store redis/redis_link.c
     "queue_push(&link->held, job);"
     "link->is_for_calls ? queue_push(&link->held, job) : finish(job, false);"
     "nodes are told of a change that a promoted replica lacks")
-peal_sim_mistake(replica_not_counted redis store redis/redis_replicas.c
-    "if (link->facts.replicas < replicas)" "if (false)"
-    "what a replica lacks that came later was acknowledged, and is gone when it is promoted: P1")
 
 # ---- the client of PostgreSQL, and the functions of its schema ----
 

@@ -281,12 +281,8 @@ static redisReply *do_client(const struct redis_conn *conn, const struct redis_w
     return reply_int(is_done);
 }
 
-static redisReply *do_info(struct redis_conn *conn, const struct redis_play *play)
+static redisReply *do_info(const struct redis_play *play)
 {
-    if (conn->told_of_ms != play->replica_since_ms)
-        conn->told = 0;
-    conn->told_of_ms = play->replica_since_ms;
-    conn->told += play->has_replica;
     return reply_text(
         "redis_version:7.0.15\r\nrun_id:run%d\r\nmaster_replid:play%d\r\nrole:master\r\n"
         "cluster_enabled:0\r\nloading:0\r\naof_enabled:1\r\n"
@@ -338,7 +334,7 @@ redisReply *redis_do(struct redis_conn *conn, const struct redis_words *words)
     else if (strcmp(what, "CLIENT") == 0)
         reply = do_client(conn, words);
     else if (strcmp(what, "INFO") == 0)
-        reply = do_info(conn, (struct redis_play *)play);
+        reply = do_info((struct redis_play *)play);
     else if (strcmp(what, "SCRIPT") == 0)
         reply = do_load(words);
     else if (strcmp(what, "CONFIG") == 0)

@@ -32,9 +32,7 @@ struct redis_conn {
     size_t queued_most;
     bool is_in_wait; /* ... or in a WAIT, which then finds that so many replicas have it: */
     int waited_for;
-    int64_t waited_ms;  /* when it last began to */
-    int64_t told_of_ms; /* it was told of the replica that came then, ... */
-    int told;           /* ... so often */
+    int64_t waited_ms; /* when it last began to */
 };
 
 struct play_pending;

@@ -31,23 +31,15 @@ static struct redis_play *play_of_due(struct task *task)
 
 /* ---- what is on its way to it ---- */
 
-/* It has asked twice more after it was told of the replica, and still does not wait for it. */
-static bool does_not_count(const struct redis_conn *conn, const struct redis_play *play)
-{
-    return conn->told_of_ms == play->replica_since_ms && conn->told >= 3;
-}
-
 /* Whoever counts replicas once a second has counted this one, and waits for it: until then nobody
- * can rely on what it has, and it is not promoted. It does not spare those who do not count. */
+ * can rely on what it has, and it is not promoted. */
 static bool is_known_to_all(const struct redis_play *play)
 {
     const struct line *line;
-    TAILQ_FOREACH (line, &play->base.lines.list, entry) {
-        const struct redis_conn *conn = (const struct redis_conn *)line;
+    TAILQ_FOREACH (line, &play->base.lines.list, entry)
         if (line->near && !line->is_ended && !line->reads_feed &&
-            conn->waited_ms < play->replica_since_ms && !does_not_count(conn, play))
+            ((const struct redis_conn *)line)->waited_ms < play->replica_since_ms)
             return false;
-    }
     return true;
 }
 
