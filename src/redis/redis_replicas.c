@@ -2,38 +2,42 @@
  * may be promoted, too, so what is answered from then on waits for it. One that goes is waited for
  * as long as the server lives: it may be promoted, and lack what was answered without it. The first
  * replica of a master makes it begin another history, by whose name connections know each other:
- * all are opened anew then. */
+ * all are opened anew then.
+ *
+ * Each connection goes by what it was told itself: the other may be closed, or being opened, while
+ * a replica comes. The feed asks with a reading; for calls it is done here, and first when they are
+ * opened, before all that waits: between greeting and end of an opening there can be seconds. */
 #include <stddef.h>
 
 #include "redis_internal.h"
-
-enum { COUNT_MS = 1000 };
 
 static struct redis_client *client_of(struct redis_job *job)
 {
     return (struct redis_client *)((char *)job - offsetof(struct redis_client, count_job));
 }
 
-static void raise_to(struct redis_link *link, int replicas)
+void redis_replicas_take(struct redis_link *link, const struct redisReply *reply)
 {
+    struct kv_bytes info;
+    if (!redis_read_bytes(reply, &info))
+        return;
+    int replicas = redis_info_replicas(info.data, info.length);
     if (link->facts.replicas < replicas)
         link->facts.replicas = replicas;
+    if (redis_info_has_moved(&link->facts.server, info.data, info.length))
+        redis_links_lose(link->client, "it has begun another history");
 }
+
+/* ---- for calls ---- */
 
 static void count_over(struct redis_job *job, bool is_lost)
 {
     struct redis_client *client = client_of(job);
-    struct kv_bytes info;
     client->is_counting = false;
-    if (!is_lost && redis_read_bytes(job->reply, &info)) {
-        int replicas = redis_info_replicas(info.data, info.length);
-        raise_to(&client->calls, replicas);
-        raise_to(&client->stream, replicas);
-        if (redis_info_has_moved(&client->calls.facts.server, info.data, info.length))
-            redis_links_lose(client, "it has begun another history");
-    }
+    if (!is_lost)
+        redis_replicas_take(&client->calls, job->reply);
     redis_job_drop_reply(job);
-    loop_timer_set(client->count_timer, COUNT_MS);
+    loop_timer_set(client->count_timer, REDIS_COUNT_MS);
 }
 
 static void count_free(struct redis_job *job)
@@ -43,22 +47,28 @@ static void count_free(struct redis_job *job)
 
 static const struct redis_job_type count_type = {.over = count_over, .free = count_free};
 
-static void on_timer(void *context)
+static void count(struct redis_client *client)
 {
-    struct redis_client *client = context;
-    if (!client->calls.wire || client->is_counting)
-        return;
     client->is_counting = true;
     client->count_job = (struct redis_job){.type = &count_type, .command.script = REDIS_NO_SCRIPT};
     redis_adds(&client->count_job.command, "INFO");
     redis_adds(&client->count_job.command, "replication");
-    redis_link_submit(&client->calls, &client->count_job);
+    redis_link_submit_first(&client->calls, &client->count_job);
+}
+
+static void on_timer(void *context)
+{
+    struct redis_client *client = context;
+    if (client->calls.wire && !client->is_counting)
+        count(client);
 }
 
 void redis_replicas_opened(struct redis_client *client)
 {
-    if (client->place.replicas == REDIS_REPLICAS_SEEN)
-        loop_timer_set(client->count_timer, COUNT_MS);
+    if (client->place.replicas != REDIS_REPLICAS_SEEN)
+        return;
+    (void)redis_link_withdraw(&client->calls, &client->count_job); /* of the one before */
+    count(client);
 }
 
 enum status redis_replicas_init(struct redis_client *client)

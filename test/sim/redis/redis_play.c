@@ -134,6 +134,7 @@ static redisReply *do_xread(struct redis_conn *conn, const struct redis_text *ar
     int64_t after = strtoll(argv[7].bytes, NULL, 10), wait_ms = strtoll(argv[2].bytes, NULL, 10);
     redisReply *reply = read_stream(play, after);
     conn->line.reads_feed = true;
+    replica_read(conn, (struct redis_play *)play);
     if (reply)
         return reply;
     conn->blocked_after = after;
@@ -281,8 +282,9 @@ static redisReply *do_client(const struct redis_conn *conn, const struct redis_w
     return reply_int(is_done);
 }
 
-static redisReply *do_info(const struct redis_play *play)
+static redisReply *do_info(struct redis_conn *conn, const struct redis_play *play)
 {
+    replica_told(conn, play);
     return reply_text(
         "redis_version:7.0.15\r\nrun_id:run%d\r\nmaster_replid:play%d\r\nrole:master\r\n"
         "cluster_enabled:0\r\nloading:0\r\naof_enabled:1\r\n"
@@ -334,7 +336,7 @@ redisReply *redis_do(struct redis_conn *conn, const struct redis_words *words)
     else if (strcmp(what, "CLIENT") == 0)
         reply = do_client(conn, words);
     else if (strcmp(what, "INFO") == 0)
-        reply = do_info((struct redis_play *)play);
+        reply = do_info(conn, (struct redis_play *)play);
     else if (strcmp(what, "SCRIPT") == 0)
         reply = do_load(words);
     else if (strcmp(what, "CONFIG") == 0)

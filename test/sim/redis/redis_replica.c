@@ -14,6 +14,7 @@ enum {
     LAG_MS = 30,     /* of most changes */
     AWAY_MS = 3000,  /* until the former master follows */
     AWAY_MORE_MS = 8000,
+    COUNT_MS = 1100, /* in which a replica that comes is asked for, and a little more */
 };
 
 /* A revision that the replica does not have yet. */
@@ -31,14 +32,45 @@ static struct redis_play *play_of_due(struct task *task)
 
 /* ---- what is on its way to it ---- */
 
-/* Whoever counts replicas once a second has counted this one, and waits for it: until then nobody
- * can rely on what it has, and it is not promoted. */
+static void look_at_replica(struct redis_conn *conn, const struct redis_play *play)
+{
+    if (conn->replica_ms == play->replica_since_ms)
+        return;
+    conn->replica_ms = play->replica_since_ms;
+    conn->told = conn->late_readings = 0;
+}
+
+void replica_told(struct redis_conn *conn, const struct redis_play *play)
+{
+    look_at_replica(conn, play);
+    conn->told += play->has_replica;
+}
+
+void replica_read(struct redis_conn *conn, const struct redis_play *play)
+{
+    look_at_replica(conn, play);
+    conn->late_readings +=
+        play->has_replica && play->base.stage->now_ms > play->replica_since_ms + COUNT_MS;
+}
+
+/* It asks how many replicas there are once a second, one question after the other: whoever has
+ * asked again has had the answer. Of the readings that begin after that second, the first may be
+ * of before, the second asks, and the third comes after the answer. */
+static bool waits_for_it(const struct redis_conn *conn, const struct redis_play *play)
+{
+    return conn->waited_ms >= play->replica_since_ms ||
+           (conn->replica_ms == play->replica_since_ms &&
+            (conn->told >= 2 || conn->late_readings >= 3));
+}
+
+/* Each connection, that of a feed as well, must wait for this one by now: until then nobody can
+ * rely on what it has, and it is not promoted. A connection goes by what it was told itself: the
+ * other one of its node may be closed all the time. */
 static bool is_known_to_all(const struct redis_play *play)
 {
     const struct line *line;
     TAILQ_FOREACH (line, &play->base.lines.list, entry)
-        if (line->near && !line->is_ended && !line->reads_feed &&
-            ((const struct redis_conn *)line)->waited_ms < play->replica_since_ms)
+        if (line->near && !line->is_ended && !waits_for_it((const struct redis_conn *)line, play))
             return false;
     return true;
 }
@@ -152,7 +184,7 @@ static void on_back(struct task *task)
     struct redis_play *play =
         (struct redis_play *)((char *)task - offsetof(struct redis_play, back_task));
     play->has_replica = true;
-    play->histories++; /* as of a master that had none before */
+    play->histories += stage_chance(play->base.stage, 500); /* as of a master without a backlog */
     play->replica_since_ms = play->base.stage->now_ms;
     stage_log(play->base.stage, "a replica follows");
 }
