@@ -32,10 +32,10 @@ struct redis_conn {
     size_t queued_most;
     bool is_in_wait; /* ... or in a WAIT, which then finds that so many replicas have it: */
     int waited_for;
-    int64_t waited_ms;  /* when it last began to */
-    int64_t replica_ms; /* since the replica came that it knows of or has asked for, ... */
-    int told;           /* ... it was told of it so often, ... */
-    int late_readings;  /* ... and began so many readings of the feed when it should have asked */
+    int64_t waited_ms;  /* when it last began to, ... */
+    int64_t told_ms;    /* ... and when it was last told that there is a replica */
+    int64_t asked_ms;   /* for the replica that came then ... */
+    int asked_too_late; /* ... it began so many readings of the feed when it should have asked */
 };
 
 struct play_pending;

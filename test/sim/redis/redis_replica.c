@@ -32,35 +32,28 @@ static struct redis_play *play_of_due(struct task *task)
 
 /* ---- what is on its way to it ---- */
 
-static void look_at_replica(struct redis_conn *conn, const struct redis_play *play)
-{
-    if (conn->replica_ms == play->replica_since_ms)
-        return;
-    conn->replica_ms = play->replica_since_ms;
-    conn->told = conn->late_readings = 0;
-}
-
 void replica_told(struct redis_conn *conn, const struct redis_play *play)
 {
-    look_at_replica(conn, play);
-    conn->told += play->has_replica;
+    if (play->has_replica)
+        conn->told_ms = play->base.stage->now_ms;
 }
 
 void replica_read(struct redis_conn *conn, const struct redis_play *play)
 {
-    look_at_replica(conn, play);
-    conn->late_readings +=
+    if (conn->asked_ms != play->replica_since_ms)
+        conn->asked_too_late = 0;
+    conn->asked_ms = play->replica_since_ms;
+    conn->asked_too_late +=
         play->has_replica && play->base.stage->now_ms > play->replica_since_ms + COUNT_MS;
 }
 
-/* It asks how many replicas there are once a second, one question after the other: whoever has
- * asked again has had the answer. Of the readings that begin after that second, the first may be
- * of before, the second asks, and the third comes after the answer. */
+/* Whoever was told of it takes no answer that comes later, and has no WAIT behind it. And each asks
+ * once a second: of the readings that begin after that, the first may be of before, and the second
+ * asks. */
 static bool waits_for_it(const struct redis_conn *conn, const struct redis_play *play)
 {
-    return conn->waited_ms >= play->replica_since_ms ||
-           (conn->replica_ms == play->replica_since_ms &&
-            (conn->told >= 2 || conn->late_readings >= 3));
+    return conn->waited_ms >= play->replica_since_ms || conn->told_ms >= play->replica_since_ms ||
+           (conn->asked_ms == play->replica_since_ms && conn->asked_too_late >= 2);
 }
 
 /* Each connection, that of a feed as well, must wait for this one by now: until then nobody can
