@@ -187,8 +187,6 @@ MUST_CHECK enum status redis_link_init(struct redis_link *link, struct redis_cli
                                        bool is_for_calls);
 void redis_link_release(struct redis_link *link);
 void redis_link_submit(struct redis_link *link, struct redis_job *job);
-/* Before those that wait to be sent. */
-void redis_link_submit_first(struct redis_link *link, struct redis_job *job);
 /* Takes a waiting job off; false: it was sent, or is not there. */
 bool redis_link_withdraw(struct redis_link *link, struct redis_job *job);
 /* Closes the connection, now or after the replies at hand, and opens another: jobs that were sent

@@ -38,14 +38,6 @@ static void queue_push(struct redis_queue *queue, struct redis_job *job)
     queue->end = &job->next;
 }
 
-static void queue_push_first(struct redis_queue *queue, struct redis_job *job)
-{
-    job->next = queue->first;
-    if (!queue->first)
-        queue->end = &job->next;
-    queue->first = job;
-}
-
 static struct redis_job *queue_pop(struct redis_queue *queue)
 {
     struct redis_job *job = queue->first;
@@ -198,28 +190,16 @@ static void on_soon(void *context)
         flush(link);
 }
 
-static void send_soon(struct redis_link *link)
+void redis_link_submit(struct redis_link *link, struct redis_job *job)
 {
+    job->is_dropped = false;
+    queue_push(&link->waiting, job);
     if (!link->wire || link->is_working)
         return;
     if (link->facts.replicas > 0) /* one WAIT for all of this turn */
         loop_timer_set(link->soon, 0);
     else
         flush(link);
-}
-
-void redis_link_submit(struct redis_link *link, struct redis_job *job)
-{
-    job->is_dropped = false;
-    queue_push(&link->waiting, job);
-    send_soon(link);
-}
-
-void redis_link_submit_first(struct redis_link *link, struct redis_job *job)
-{
-    job->is_dropped = false;
-    queue_push_first(&link->waiting, job);
-    send_soon(link);
 }
 
 bool redis_link_withdraw(struct redis_link *link, struct redis_job *job)
@@ -345,8 +325,8 @@ static void opened(struct redis_link *link)
     if (link->facts.replicas == 0) /* else a replica may lack it: the first WAIT will tell */
         redis_learn(client, &link->facts.head);
     if (link->is_for_calls) {
-        redis_replicas_opened(client); /* before anything is sent */
         redis_leases_opened(client);
+        redis_replicas_opened(client);
     } else {
         redis_feed_opened(client);
     }

@@ -5,8 +5,7 @@
  * all are opened anew then.
  *
  * Each connection goes by what it was told itself: the other may be closed, or being opened, while
- * a replica comes. The feed asks with a reading; for calls it is done here, and first when they are
- * opened, before all that waits: between greeting and end of an opening there can be seconds. */
+ * a replica comes. The feed asks with a reading; for calls it is done here. */
 #include <stddef.h>
 
 #include "redis_internal.h"
@@ -24,8 +23,12 @@ void redis_replicas_take(struct redis_link *link, const struct redisReply *reply
     int replicas = redis_info_replicas(info.data, info.length);
     if (link->facts.replicas < replicas)
         link->facts.replicas = replicas;
-    if (redis_info_has_moved(&link->facts.server, info.data, info.length))
+    if (!redis_info_has_moved(&link->facts.server, info.data, info.length))
+        return;
+    if (link->is_for_calls)
         redis_links_lose(link->client, "it has begun another history");
+    else
+        redis_link_lose(link, "it has begun another history"); /* calls find out themselves */
 }
 
 /* ---- for calls ---- */
@@ -47,28 +50,22 @@ static void count_free(struct redis_job *job)
 
 static const struct redis_job_type count_type = {.over = count_over, .free = count_free};
 
-static void count(struct redis_client *client)
+static void on_timer(void *context)
 {
+    struct redis_client *client = context;
+    if (!client->calls.wire || client->is_counting)
+        return;
     client->is_counting = true;
     client->count_job = (struct redis_job){.type = &count_type, .command.script = REDIS_NO_SCRIPT};
     redis_adds(&client->count_job.command, "INFO");
     redis_adds(&client->count_job.command, "replication");
-    redis_link_submit_first(&client->calls, &client->count_job);
-}
-
-static void on_timer(void *context)
-{
-    struct redis_client *client = context;
-    if (client->calls.wire && !client->is_counting)
-        count(client);
+    redis_link_submit(&client->calls, &client->count_job);
 }
 
 void redis_replicas_opened(struct redis_client *client)
 {
-    if (client->place.replicas != REDIS_REPLICAS_SEEN)
-        return;
-    (void)redis_link_withdraw(&client->calls, &client->count_job); /* of the one before */
-    count(client);
+    if (client->place.replicas == REDIS_REPLICAS_SEEN)
+        loop_timer_set(client->count_timer, REDIS_COUNT_MS);
 }
 
 enum status redis_replicas_init(struct redis_client *client)
