@@ -5,11 +5,12 @@
  * and before their fsync. The changes are read by plain commands in one transaction: a script would
  * turn each into text of its own, once for each node that reads it.
  *
- *     asked (XREAD, MULTI, HMGET, XRANGE, EXEC [, WAIT]) -> told -> asked ...
+ *     asked (XREAD [, INFO], MULTI, HMGET, XRANGE, EXEC [, WAIT]) -> told -> asked ...
  *
  * Where replicas must have a change, nobody is told of it before they have: as all that a link
  * sends, a reading is followed by a WAIT, which thus begins as soon as the change is made. When too
- * few of them have it, it is read again.
+ * few of them have it, it is read again. Once a second a reading asks how many replicas there are,
+ * before its changes: those for which nobody has waited then are read again, too.
  *
  * A watch that begins further back unblocks the reading, to begin it anew. */
 #include <inttypes.h>
@@ -77,7 +78,7 @@ static void compact(struct redis_client *client, int64_t rev)
 /* ---- an answer ---- */
 
 /* The commands of a reading, in their order. */
-enum { WAITING, MULTI, HEAD, ITEMS, EXEC };
+enum { WAITING, COUNT, MULTI, HEAD, ITEMS, EXEC };
 _Static_assert(EXEC + 1 == REDIS_READING, "all of them");
 
 static bool take_change(struct redis_client *client, const struct redisReply *item, int64_t floor)
@@ -145,6 +146,14 @@ static void step_over(struct redis_job *job, bool is_lost)
     redis_job_drop_reply(job);
 }
 
+static void count_over(struct redis_job *job, bool is_lost)
+{
+    struct redis_client *client = job->context;
+    if (!is_lost)
+        redis_replicas_take(&client->stream, job->reply);
+    redis_job_drop_reply(job);
+}
+
 static void exec_over(struct redis_job *job, bool is_lost)
 {
     struct redis_client *client = job->context;
@@ -157,17 +166,29 @@ static void exec_over(struct redis_job *job, bool is_lost)
 }
 
 static const struct redis_job_type step_type = {.over = step_over, .free = keep_memory};
+static const struct redis_job_type count_type = {.over = count_over, .free = keep_memory};
 static const struct redis_job_type exec_type = {.over = exec_over, .free = keep_memory};
 
 static void submit(struct redis_client *client, int step, const char *const words[], int count)
 {
     struct redis_job *job = &client->reading[step];
-    *job = (struct redis_job){.type = step == EXEC ? &exec_type : &step_type,
+    *job = (struct redis_job){.type = step == EXEC    ? &exec_type
+                                      : step == COUNT ? &count_type
+                                                      : &step_type,
                               .context = client,
                               .command.script = REDIS_NO_SCRIPT};
     for (int i = 0; i < count; i++)
         redis_adds(&job->command, words[i]);
     redis_link_submit(&client->stream, job);
+}
+
+static void count(struct redis_client *client)
+{
+    int64_t now_ms = kv_now_ms();
+    if (client->place.replicas != REDIS_REPLICAS_SEEN || now_ms < client->feed_count_ms)
+        return;
+    client->feed_count_ms = now_ms + REDIS_COUNT_MS;
+    submit(client, COUNT, (const char *[]){"INFO", "replication"}, 2);
 }
 
 static void ask(struct redis_client *client)
@@ -188,6 +209,7 @@ static void ask(struct redis_client *client)
            (const char *[]){"XREAD", "BLOCK", patience, "COUNT", "1", "STREAMS", tags,
                             client->feed_id},
            8);
+    count(client);
     submit(client, MULTI, (const char *[]){"MULTI"}, 1);
     submit(client, HEAD, (const char *[]){"HMGET", meta, "rev", "inc", "tag", "floor"}, 6);
     submit(client, ITEMS,
@@ -240,6 +262,7 @@ void redis_feed_opened(struct redis_client *client)
     kv_feed_opened(&client->feed, client->stream.facts.head.rev);
     forget_reading(client);
     client->must_read_feed = true;
+    client->feed_count_ms = 0;
     ask(client);
 }
 

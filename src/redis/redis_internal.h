@@ -225,7 +225,7 @@ struct redis_call {
 
 struct redis_list;
 
-enum { REDIS_READING = 5 }; /* commands of a reading of the feed */
+enum { REDIS_READING = 6 }; /* commands of a reading of the feed */
 
 /* Asks Sentinels, one after the other, and goes on asking the one that answers. */
 struct redis_sentinel {
@@ -254,6 +254,7 @@ struct redis_client {
 
     struct kv_feed feed;
     bool is_feed_asked, must_read_feed, is_unblocking;
+    int64_t feed_count_ms; /* when the feed is to ask how many replicas there are */
     struct redis_job reading[REDIS_READING], unblock_job, compact_job;
     char feed_id[32], after_id[32], blocked_id[24];
     bool is_compacting;
@@ -343,8 +344,11 @@ const struct redis_host *redis_master(struct redis_client *client, struct redis_
 void redis_sentinel_doubt(struct redis_client *client); /* that master can't be used */
 
 /* redis_replicas.c */
+enum { REDIS_COUNT_MS = 1000 }; /* between two questions on one connection */
+/* What INFO answered on that connection: what is sent from now on waits for so many. */
+void redis_replicas_take(struct redis_link *link, const struct redisReply *reply);
 MUST_CHECK enum status redis_replicas_init(struct redis_client *client);
 void redis_replicas_release(struct redis_client *client);
-void redis_replicas_opened(struct redis_client *client);
+void redis_replicas_opened(struct redis_client *client); /* for calls */
 
 #endif

@@ -420,6 +420,9 @@ peal_sim_mistake(feed_before_replica redis store redis/redis_link.c
 peal_sim_mistake(replica_not_counted redis store redis/redis_replicas.c
     "if (link->facts.replicas < replicas)" "if (false)"
     "what a replica lacks that came later was acknowledged, and is gone when it is promoted: P1")
+peal_sim_mistake(replica_not_counted_for_feed redis store redis/redis_feed.c
+    "redis_replicas_take(&client->stream, job->reply);" "(void)client;"
+    "the feed tells of a begin that a replica lacks which came while no calls could be made: P1")
 
 # ---- the client of PostgreSQL, and the functions of its schema ----
 

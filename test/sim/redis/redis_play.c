@@ -134,6 +134,7 @@ static redisReply *do_xread(struct redis_conn *conn, const struct redis_text *ar
     int64_t after = strtoll(argv[7].bytes, NULL, 10), wait_ms = strtoll(argv[2].bytes, NULL, 10);
     redisReply *reply = read_stream(play, after);
     conn->line.reads_feed = true;
+    replica_read(conn, (struct redis_play *)play);
     if (reply)
         return reply;
     conn->blocked_after = after;
@@ -283,10 +284,7 @@ static redisReply *do_client(const struct redis_conn *conn, const struct redis_w
 
 static redisReply *do_info(struct redis_conn *conn, const struct redis_play *play)
 {
-    if (conn->told_of_ms != play->replica_since_ms)
-        conn->told = 0;
-    conn->told_of_ms = play->replica_since_ms;
-    conn->told += play->has_replica;
+    replica_told(conn, play);
     return reply_text(
         "redis_version:7.0.15\r\nrun_id:run%d\r\nmaster_replid:play%d\r\nrole:master\r\n"
         "cluster_enabled:0\r\nloading:0\r\naof_enabled:1\r\n"

@@ -32,9 +32,10 @@ struct redis_conn {
     size_t queued_most;
     bool is_in_wait; /* ... or in a WAIT, which then finds that so many replicas have it: */
     int waited_for;
-    int64_t waited_ms;  /* when it last began to */
-    int64_t told_of_ms; /* it was told of the replica that came then, ... */
-    int told;           /* ... so often */
+    int64_t waited_ms;  /* when it last began to, ... */
+    int64_t told_ms;    /* ... and when it was last told that there is a replica */
+    int64_t asked_ms;   /* for the replica that came then ... */
+    int asked_too_late; /* ... it began so many readings of the feed when it should have asked */
 };
 
 struct play_pending;
@@ -74,6 +75,9 @@ void replica_changed(struct redis_play *play, struct model_version *const *versi
 void replica_catch_up(struct redis_play *play); /* it has all of it now */
 /* What is frozen gets nothing; it gets all when it goes on. */
 void replica_freeze(struct redis_play *play, bool is_frozen);
+/* The connection asks how many there are; or begins to read the feed. */
+void replica_told(struct redis_conn *conn, const struct redis_play *play);
+void replica_read(struct redis_conn *conn, const struct redis_play *play);
 /* The connection waits for the replica; then its answer is this. */
 void replica_wait(struct redis_conn *conn, int64_t timeout_ms);
 redisReply *replica_waited(struct redis_conn *conn);

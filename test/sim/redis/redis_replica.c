@@ -14,6 +14,7 @@ enum {
     LAG_MS = 30,     /* of most changes */
     AWAY_MS = 3000,  /* until the former master follows */
     AWAY_MORE_MS = 8000,
+    COUNT_MS = 1100, /* in which a replica that comes is asked for, and a little more */
 };
 
 /* A revision that the replica does not have yet. */
@@ -31,23 +32,39 @@ static struct redis_play *play_of_due(struct task *task)
 
 /* ---- what is on its way to it ---- */
 
-/* It has asked twice more after it was told of the replica, and still does not wait for it. */
-static bool does_not_count(const struct redis_conn *conn, const struct redis_play *play)
+void replica_told(struct redis_conn *conn, const struct redis_play *play)
 {
-    return conn->told_of_ms == play->replica_since_ms && conn->told >= 3;
+    if (play->has_replica)
+        conn->told_ms = play->base.stage->now_ms;
 }
 
-/* Whoever counts replicas once a second has counted this one, and waits for it: until then nobody
- * can rely on what it has, and it is not promoted. It does not spare those who do not count. */
+void replica_read(struct redis_conn *conn, const struct redis_play *play)
+{
+    if (conn->asked_ms != play->replica_since_ms)
+        conn->asked_too_late = 0;
+    conn->asked_ms = play->replica_since_ms;
+    conn->asked_too_late +=
+        play->has_replica && play->base.stage->now_ms > play->replica_since_ms + COUNT_MS;
+}
+
+/* Whoever was told of it takes no answer that comes later, and has no WAIT behind it. And each asks
+ * once a second: of the readings that begin after that, the first may be of before, and the second
+ * asks. */
+static bool waits_for_it(const struct redis_conn *conn, const struct redis_play *play)
+{
+    return conn->waited_ms >= play->replica_since_ms || conn->told_ms >= play->replica_since_ms ||
+           (conn->asked_ms == play->replica_since_ms && conn->asked_too_late >= 2);
+}
+
+/* Each connection, that of a feed as well, must wait for this one by now: until then nobody can
+ * rely on what it has, and it is not promoted. A connection goes by what it was told itself: the
+ * other one of its node may be closed all the time. */
 static bool is_known_to_all(const struct redis_play *play)
 {
     const struct line *line;
-    TAILQ_FOREACH (line, &play->base.lines.list, entry) {
-        const struct redis_conn *conn = (const struct redis_conn *)line;
-        if (line->near && !line->is_ended && !line->reads_feed &&
-            conn->waited_ms < play->replica_since_ms && !does_not_count(conn, play))
+    TAILQ_FOREACH (line, &play->base.lines.list, entry)
+        if (line->near && !line->is_ended && !waits_for_it((const struct redis_conn *)line, play))
             return false;
-    }
     return true;
 }
 
@@ -160,7 +177,7 @@ static void on_back(struct task *task)
     struct redis_play *play =
         (struct redis_play *)((char *)task - offsetof(struct redis_play, back_task));
     play->has_replica = true;
-    play->histories++; /* as of a master that had none before */
+    play->histories += stage_chance(play->base.stage, 500); /* as of a master without a backlog */
     play->replica_since_ms = play->base.stage->now_ms;
     stage_log(play->base.stage, "a replica follows");
 }
