@@ -250,9 +250,9 @@ static void answer_why(struct call *call, const struct run *run, const struct le
     list_lacking(call, facts.job, &lacking);
     facts.lacking = lacking.text;
     char unmatched[80];
-    struct job_warning warning = {0};
     if (facts.nobody) {
-        warning = job_warning(call->api->ports.engine, facts.job, call->now_ms);
+        const struct job_warning warning =
+            job_warning(call->api->ports.engine, facts.job, call->now_ms);
         engine_tell_unmatched(call->api->ports.engine, facts.job->where, unmatched,
                               sizeof(unmatched));
         facts.nobody_ms = warning.since_ms;
